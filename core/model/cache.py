@@ -1,0 +1,41 @@
+"""The KV cache: rotated keys and values of every layer, one row per position. Knows no text or weights."""
+
+import numpy as np
+
+
+class KVCache:
+    """Keys (after RoPE) and values that later positions read: what need not be computed twice.
+
+    Attributes:
+        keys, values: float32 [layer, seq, kv_head, head_dim]; rows from `length` on are still free.
+        length: positions filled.
+    """
+
+    def __init__(self, n_layers: int, capacity: int, n_kv_heads: int, head_dim: int):
+        self.keys = np.zeros((n_layers, capacity, n_kv_heads, head_dim), np.float32)
+        self.values = np.zeros_like(self.keys)
+        self.length = 0
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the filled rows."""
+        return 2 * self.keys[:, : self.length].nbytes
+
+    def append(self, layer: int, k, v):
+        """Write the new rows of one layer after the filled ones; return all its keys and values.
+
+        The length grows by `advance`, when every layer has written.
+        """
+        stop = self.length + len(k)
+        self.keys[layer, self.length : stop] = k
+        self.values[layer, self.length : stop] = v
+        return self.keys[layer, :stop], self.values[layer, :stop]
+
+    def advance(self, n: int):
+        """Count the n rows that every layer has written."""
+        self.length += n
+
+    def freeze(self):
+        """Make the arrays read-only; return the cache."""
+        self.keys.flags.writeable = self.values.flags.writeable = False
+        return self

@@ -1,0 +1,88 @@
+"""What each op is, once, as data: its inputs, weights, constants, axes, formula and function.
+
+The forward pass calls the same functions; only the wiring is stated twice, and a test replays every op from its
+recorded inputs. Knows ops and sizes; no values.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from core.model import ops
+from core.model.axes import OP_AXES
+
+
+@dataclass(frozen=True)
+class Op:
+    """One op. `function(*inputs, *weights, *constants)` is its value.
+
+    Attributes:
+        id: the tap's name, also the lesson's file name and the step in a link.
+        inputs: ops whose values it reads. weights: names in LayerWeights (or Weights, outside the layers).
+        constants: names that `constants()` of a trace resolves: sizes, eps, the scale, cosines and sines.
+        formula: one line, in symbols. kind: how one number of it is explained (see core.analyse.explain).
+        role: what colour it has on every page.
+        function: the op itself, from core.model.ops.
+    """
+
+    id: str
+    inputs: tuple[str, ...]
+    weights: tuple[str, ...]
+    constants: tuple[str, ...]
+    formula: str
+    kind: str
+    role: str
+    function: Callable
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """Axis names of its value."""
+        return OP_AXES[self.id]
+
+
+def _op(id, function, kind, role, formula, inputs=(), weights=(), constants=()):
+    return Op(id, tuple(inputs), tuple(weights), tuple(constants), formula, kind, role, function)
+
+
+EMBED = _op("embed", ops.embed, "row", "residual", "E[id]", ["ids"], ["embed"])
+
+# fmt: off
+BLOCK = (
+    _op("resid_pre", ops.same, "copy", "residual", "x", ["stream"]),
+    _op("attn_norm", ops.rms_norm, "norm", "residual", "x / √(mean(x²) + ε) · w",
+        ["resid_pre"], ["attn_norm"], ["norm_eps"]),
+    _op("attn.q", ops.project_heads, "dot", "query", "h · Wq", ["attn_norm"], ["attn_q"], ["n_heads"]),
+    _op("attn.k", ops.project_heads, "dot", "key", "h · Wk", ["attn_norm"], ["attn_k"], ["n_kv_heads"]),
+    _op("attn.v", ops.project_heads, "dot", "value", "h · Wv", ["attn_norm"], ["attn_v"], ["n_kv_heads"]),
+    _op("attn.q_rot", ops.rotate, "rotate", "query", "q cos θ ∓ q′ sin θ", ["attn.q"], [], ["cos", "sin"]),
+    _op("attn.k_rot", ops.rotate, "rotate", "key", "k cos θ ∓ k′ sin θ", ["attn.k"], [], ["cos", "sin"]),
+    _op("attn.scores", ops.scores, "score", "attention", "q · k / √d",
+        ["attn.q_rot", "attn.k_rot"], [], ["score_scale"]),
+    _op("attn.masked", ops.mask, "mask", "attention", "score, or −∞ where key > query", ["attn.scores"]),
+    _op("attn.weights", ops.softmax, "softmax", "attention", "exp(s) / Σ exp(s)", ["attn.masked"]),
+    _op("attn.mix", ops.mix, "mix", "value", "Σ a · v", ["attn.weights", "attn.v"]),
+    _op("attn.out", ops.merge_heads, "dot", "attention", "mix · Wo", ["attn.mix"], ["attn_out"]),
+    _op("resid_mid", ops.add, "sum", "residual", "x + attention", ["resid_pre", "attn.out"]),
+    _op("mlp_norm", ops.rms_norm, "norm", "residual", "x / √(mean(x²) + ε) · w",
+        ["resid_mid"], ["mlp_norm"], ["norm_eps"]),
+    _op("mlp.gate", ops.linear, "dot", "mlp", "h · Wgate", ["mlp_norm"], ["mlp_gate"]),
+    _op("mlp.up", ops.linear, "dot", "mlp", "h · Wup", ["mlp_norm"], ["mlp_up"]),
+    _op("mlp.act", ops.silu, "silu", "mlp", "g · sigmoid(g)", ["mlp.gate"]),
+    _op("mlp.hidden", ops.multiply, "product", "mlp", "act · up", ["mlp.act", "mlp.up"]),
+    _op("mlp.out", ops.linear, "dot", "mlp", "hidden · Wdown", ["mlp.hidden"], ["mlp_out"]),
+    _op("resid_post", ops.add, "sum", "residual", "x + MLP", ["resid_mid", "mlp.out"]),
+)
+OUTPUT = (
+    _op("final_norm", ops.rms_norm, "norm", "residual", "x / √(mean(x²) + ε) · w",
+        ["stream"], ["final_norm"], ["norm_eps"]),
+    _op("logits", ops.linear, "dot", "logits", "h · E", ["final_norm"], ["head"]),
+    _op("probs", ops.softmax, "softmax", "logits", "exp(l) / Σ exp(l)", ["logits"]),
+)
+# fmt: on
+
+CATALOGUE = {op.id: op for op in (EMBED, *BLOCK, *OUTPUT)}
+BLOCK_IDS = tuple(op.id for op in BLOCK)
+
+
+def is_layer_op(op: str) -> bool:
+    """Whether the op exists once per layer."""
+    return op in BLOCK_IDS
