@@ -5,6 +5,7 @@ with one sentence.
 """
 
 import argparse
+import re
 import sys
 
 from core.errors import TokenwalkError
@@ -140,7 +141,7 @@ def trace(args):
     from core.record.export import export
     from core.run import run
 
-    ops = args.ops.split(",") if args.ops else None
+    ops = None if args.ops is None else args.ops.split(",")
     _warn_dropped(args)
     n_bytes = export(run(_spec(args)), args.out, ops, _layers(args.layers))
     print(f"{args.out}: {n_bytes} bytes", file=sys.stderr)
@@ -152,12 +153,15 @@ def _layers(text):
 
     if text is None:
         return None
-    try:
-        spans = [part.split("-") for part in text.split(",")]
-        return [n for span in spans for n in range(int(span[0]), int(span[-1]) + 1)]
-    except ValueError:
-        wanted = "numbers such as 0-3 or 0,5,29"
-        raise SettingError("bad_setting", name="layers", wanted=wanted, value=repr(text)) from None
+    numbers = []
+    for part in text.split(","):
+        span = re.fullmatch(r"(\d{1,4})(?:-(\d{1,4}))?", part)
+        first, last = (int(span[1]), int(span[2] or span[1])) if span else (1, 0)
+        if first > last:
+            wanted = "numbers such as 0-3 or 0,5,29"
+            raise SettingError("bad_setting", name="layers", wanted=wanted, value=repr(text))
+        numbers += range(first, last + 1)
+    return numbers
 
 
 def inspect(args):

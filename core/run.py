@@ -101,12 +101,12 @@ def _check(name, value, kind, low, high):
 
 
 def _pair(message):
-    role, content = (
-        (message.get("role"), message.get("content")) if isinstance(message, dict) else message
-    )
-    if not isinstance(role, str) or not isinstance(content, str):
+    if isinstance(message, dict):
+        message = message.get("role"), message.get("content")
+    pair = tuple(message) if isinstance(message, (tuple, list)) else ()
+    if len(pair) != 2 or not all(isinstance(part, str) for part in pair):
         raise SettingError("bad_message", value=repr(message)[:80])
-    return role, content
+    return pair
 
 
 def find(name: str) -> Path:
@@ -114,10 +114,13 @@ def find(name: str) -> Path:
     if name in registry.MODELS:
         if not registry.on_disk(name):
             raise ModelFileError("not_on_disk", name=name)
-        return registry.path_of(name)
-    path = Path(name).expanduser()
-    if path.is_file():
-        return path.resolve()
+        return registry.path_of(name).resolve()
+    try:
+        path = Path(name).expanduser().resolve()
+        if path.is_file():
+            return path
+    except (OSError, RuntimeError, ValueError):  # too long, no such home, a loop of links, a zero byte
+        pass
     if name.endswith(".gguf") or "/" in name:
         raise ModelFileError("no_such_file", path=name)
     raise ModelFileError("unknown_model", name=name, known=", ".join(registry.MODELS))
@@ -202,7 +205,8 @@ def run(spec: RunSpec) -> Trace:
     model = open_model(spec.model)
     ids = prompt_ids(model, spec)
     key = (_file_key(model.source.path), tuple(ids), spec.edits)
-    return TRACES.get(key, lambda: _trace(spec, model, ids, key), lambda t: t.nbytes)
+    trace = TRACES.get(key, lambda: _trace(spec, model, ids, key), lambda t: t.nbytes)
+    return trace.under(spec)
 
 
 def _trace(spec, model, ids, key):

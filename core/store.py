@@ -29,15 +29,19 @@ class ByteStore:
             with self._lock:
                 if key in self._values:
                     return self._values[key][0]
-            value = make()
-            with self._lock:
-                self._keep(key, value, size(value))
-                self._making.pop(key, None)
+            try:
+                value = make()
+                with self._lock:
+                    self._keep(key, value, size(value))
+            finally:  # a key whose make failed can be tried again, and leaves nothing behind
+                with self._lock:
+                    self._making.pop(key, None)
         return value
 
     def _keep(self, key, value, nbytes):
         if nbytes > self.limit:
             return
+        self.nbytes -= self._values.pop(key, (None, 0))[1]  # two threads may have made it at once
         self._values[key] = (value, nbytes)
         self.nbytes += nbytes
         while self.nbytes > self.limit:

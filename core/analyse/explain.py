@@ -88,7 +88,7 @@ def explain(trace, op: str, layer: int | None, index) -> Explanation:
     entry = CATALOGUE[op]
     values, operands, steps = KINDS[entry.kind](_Reader(trace, entry, layer), index)
     values = np.asarray(values, np.float64)
-    total = float(values.sum()) if recorded != -np.inf else -np.inf
+    total = -np.inf if entry.kind == "mask" and not len(values) else float(values.sum())
     steps = tuple(steps(total))
     value = steps[-1].result if steps else total
     difference = 0.0 if value == recorded else value - recorded

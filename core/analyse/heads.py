@@ -1,25 +1,48 @@
 """All attention maps of a run in one array, and which head to look at first. Reads a trace; no figures."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from core.store import ByteStore
 
-MAPS = ByteStore(128 << 20)
+SUMMARIES = ByteStore(128 << 20)
 
 
-def attention_maps(trace, largest: int = 64) -> np.ndarray:
-    """Every head's weights: float32 [layer, head, query, key], read-only.
+@dataclass(frozen=True)
+class Attention:
+    """Every head of a run at a glance. Arrays are float32 and read-only.
 
-    Longer prompts are reduced to at most `largest` cells a side, each the maximum over a block of cells.
+    Attributes:
+        maps: [layer, head, query, key]; a longer prompt is reduced to blocks, each shown by its maximum.
+        block: how many tokens a cell of a map stands for, on each side.
+        last: what the last token looks at, never reduced: [layer, head, key].
     """
+
+    maps: np.ndarray
+    block: int
+    last: np.ndarray
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held."""
+        return self.maps.nbytes + self.last.nbytes
+
+
+def attention(trace, largest: int = 64) -> Attention:
+    """All heads of a run, with maps of at most `largest` cells a side. Each layer is run again once."""
     key = (trace.key, largest)
-    return MAPS.get(key, lambda: _maps(trace, largest), lambda maps: maps.nbytes)
+    return SUMMARIES.get(key, lambda: _summary(trace, largest), lambda summary: summary.nbytes)
 
 
-def _maps(trace, largest):
-    maps = np.stack([reduce_max(weights, largest) for weights in trace.each_layer("attn.weights")])
-    maps.flags.writeable = False
-    return maps
+def _summary(trace, largest):
+    maps, last = [], []
+    for weights in trace.each_layer("attn.weights"):
+        maps.append(reduce_max(weights, largest))
+        last.append(weights[:, -1].copy())
+    maps, last = np.stack(maps), np.stack(last)
+    maps.flags.writeable = last.flags.writeable = False
+    return Attention(maps, -(-last.shape[-1] // largest), last)
 
 
 def reduce_max(maps, largest: int):  # [head, query, key] -> [head, query', key']
@@ -32,19 +55,23 @@ def reduce_max(maps, largest: int):  # [head, query, key] -> [head, query', key'
     return np.maximum.reduceat(np.maximum.reduceat(maps, edges, axis=1), edges, axis=2)
 
 
-def sharpest_head(trace) -> tuple[int, int, int, float]:
-    """Where the last token looks hardest at one token before it, the first token left out.
+def sharpest(last) -> tuple[int, int, int]:
+    """Where the last token looks hardest at one token before it, the first left out: (layer, head, key).
 
-    Returns (layer, head, key, weight). With fewer than three tokens there is nothing between: (0, 0, 0, weight).
+    last: [layer, head, key]. With fewer than three tokens there is nothing between: (0, 0, 0).
     """
-    last = np.stack([w[:, -1] for w in trace.each_layer("attn.weights")])  # [layer, head, key]
     if last.shape[-1] < 3:
-        return 0, 0, 0, float(last[0, 0, 0])
+        return 0, 0, 0
     between = last[:, :, 1:-1]
     layer, head, key = np.unravel_index(np.argmax(between), between.shape)
-    return int(layer), int(head), int(key) + 1, float(between[layer, head, key])
+    return int(layer), int(head), int(key) + 1
 
 
-def sink_heads(trace) -> int:
-    """How many heads give the first token more than half of the last token's attention."""
-    return sum(int((w[:, -1, 0] > 0.5).sum()) for w in trace.each_layer("attn.weights"))
+def n_sinks(last) -> int:
+    """How many heads give the first token more than half of the last token's attention. last: [layer, head, key]."""
+    return int((last[:, :, 0] > 0.5).sum())
+
+
+def sink_share(last) -> float:
+    """The first token's share of the last token's attention, mean over all heads. last: [layer, head, key]."""
+    return float(last[:, :, 0].mean())

@@ -19,6 +19,12 @@ class Lens:
     ranks: np.ndarray
     probs: np.ndarray
 
+    @property
+    def first_layer(self) -> int:
+        """The layer from which on the token is first without a break; the last one where it never is."""
+        behind = np.flatnonzero(self.ranks != 1)
+        return min(int(behind[-1]) + 1, len(self.ranks) - 1) if behind.size else 0
+
 
 def lens(trace, token: int, position: int = -1) -> Lens:
     """Rank and probability of a token if the stream were unembedded after each layer.

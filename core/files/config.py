@@ -35,6 +35,9 @@ def from_gguf(gguf_file) -> ModelConfig:
         norm_eps=number("attention.layer_norm_rms_epsilon"),
     )
     _check(gguf_file, config)
+    if config.n_layers > len(gguf_file.tensors):  # before anybody makes a list of so many
+        reason = f"{config.n_layers} blocks cannot be in {len(gguf_file.tensors)} tensors"
+        raise _broken(gguf_file, "block count", reason)
     return config
 
 

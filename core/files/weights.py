@@ -126,6 +126,7 @@ def load(gguf_file, config: ModelConfig) -> Weights:
     tied = GGUF_NAMES["head"] not in gguf_file.tensors
     top = [("embed", None), ("final_norm", None)] + [("head", None)] * (not tied)
     blocks = [(f.name, n) for n in range(config.n_layers) for f in fields(LayerWeights)]
+    _check_all_read(gguf_file, top + blocks)
     with ThreadPoolExecutor(min(4, os.cpu_count() or 1)) as pool:
         list(pool.map(read, top + blocks))
     layers = tuple(
@@ -137,6 +138,26 @@ def load(gguf_file, config: ModelConfig) -> Weights:
     return Weights(embed, layers, arrays["final_norm", None], head)
 
 
+def _check_all_read(gguf_file, keys):
+    """A tensor that nothing reads (a bias, say) means another computation than ours."""
+    read = {GGUF_NAMES[name].format(layer) for name, layer in keys}
+    if unread := gguf_file.tensors.keys() - read:
+        path, reason = str(gguf_file.path), f"its tensor {min(unread)} has no place in this pass"
+        supported = "a llama decoder without biases"
+        raise ModelFileError("unsupported", path=path, reason=reason, supported=supported)
+
+
+def _numbers(gguf_file, tensor):
+    """The numbers of a tensor, whatever they are stored as."""
+    try:
+        return dequantize(gguf_file.block(tensor), tensor.type)
+    except NotImplementedError:
+        reason = f"tensor {tensor.name} is stored as {tensor.type.name}"
+        supported = "F32, F16, BF16 and the usual quantized types"
+        path = str(gguf_file.path)
+        raise ModelFileError("unsupported", path=path, reason=reason, supported=supported) from None
+
+
 def _read(gguf_file, name, layer, shape, config):
     """One tensor as a frozen float32 array of the expected shape."""
     tensor = gguf_file.tensor(GGUF_NAMES[name].format(layer))
@@ -145,7 +166,7 @@ def _read(gguf_file, name, layer, shape, config):
         raise ModelFileError(
             "broken", path=str(gguf_file.path), place=f"tensor {tensor.name}", reason=wrong
         )
-    array = dequantize(gguf_file.block(tensor), tensor.type).reshape(shape)
+    array = _numbers(gguf_file, tensor).reshape(shape)
     if name in ("attn_q", "attn_k"):
         array = unpermute(array, config.n_heads if name == "attn_q" else config.n_kv_heads)
     array = np.array(array, np.float32, order="C")  # our own memory: the file may be unmapped

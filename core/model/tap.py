@@ -7,13 +7,15 @@ prefill and decode agree.
 import math
 from dataclasses import dataclass
 
+import numpy as np
+
 from core.errors import SettingError
 
 from .axes import OP_AXES
 
 KINDS = {
-    "zero": lambda part, value: part * 0,
-    "set": lambda part, value: part * 0 + value,
+    "zero": lambda part, value: np.zeros_like(part),  # not part * 0: that is NaN where a cell is masked
+    "set": lambda part, value: np.full_like(part, value),
     "scale": lambda part, value: part * value,
     "add": lambda part, value: part + value,
 }
@@ -51,7 +53,7 @@ class Edit:
 
 def apply_edit(edit: Edit, value, first: int):
     """The value with the edit made, as a new array; rows of `value` start at absolute position `first`."""
-    axes = OP_AXES[edit.op][-value.ndim :]
+    axes = ("seq", *OP_AXES[edit.op])[-value.ndim :]  # logits pass the tap as rows: [seq, vocab]
     where = []
     for axis, size in zip(axes, value.shape, strict=True):
         where.append(_part(edit, axis, size, first, last=axis == axes[-1]))

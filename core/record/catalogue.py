@@ -4,6 +4,7 @@ The forward pass calls the same functions; only the wiring is stated twice, and 
 recorded inputs. Knows ops and sizes; no values.
 """
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -32,6 +33,11 @@ class Op:
     kind: str
     role: str
     function: Callable
+
+    @property
+    def source(self) -> str:
+        """The text of the function that computes it, as it stands in core.model.ops."""
+        return inspect.getsource(self.function)
 
     @property
     def axes(self) -> tuple[str, ...]:

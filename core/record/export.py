@@ -4,10 +4,12 @@ An op of a layer is called `layers.3.attn.weights`; the metadata hold the names 
 what is easy to get wrong.
 """
 
+import errno
 import json
 from pathlib import Path
 
 import numpy as np
+from safetensors import SafetensorError
 from safetensors.numpy import save_file
 
 from core.errors import SettingError
@@ -53,7 +55,10 @@ def export(trace, path, ops=None, layers=None) -> int:
         for layer in (layers or range(trace.config.n_layers)) if is_layer_op(op) else (None,):
             name = op if layer is None else f"layers.{layer}.{op}"
             arrays[name] = np.ascontiguousarray(_value(trace, op, layer))
-    save_file(arrays, str(path), metadata=_metadata(trace))
+    try:
+        save_file(arrays, str(path), metadata=_metadata(trace))
+    except SafetensorError as error:
+        raise OSError(errno.EIO, str(error), str(path)) from None
     return Path(path).stat().st_size
 
 

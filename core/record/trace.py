@@ -4,6 +4,8 @@ A full record of 512 tokens takes over a gigabyte, the checkpoints 60 MB. A laye
 same code from the same rows, so every recomputed value is bit for bit what ran. Knows the pass; no figures, no pages.
 """
 
+import copy
+
 import numpy as np
 
 from core.errors import TraceTooLarge
@@ -79,6 +81,14 @@ class Trace:
     def nbytes(self) -> int:
         """Bytes held, without opened layers."""
         return self.stream.nbytes + self.cache.nbytes
+
+    def under(self, spec):
+        """This run under a spec of the same ids and edits: traces are shared, specs differ in sampling."""
+        if spec == self.spec:
+            return self
+        other = copy.copy(self)
+        other.spec = spec
+        return other
 
     def read(self, op: str, layer: int | None = None) -> np.ndarray:
         """The recorded value of an op, float32, read-only, axes as the catalogue says.

@@ -13,6 +13,16 @@ from core.errors import PromptError
 
 LONGEST_TEMPLATE = 64_000  # characters
 LONGEST_RESULT = 1_000_000
+# What a bad template can end in; RuntimeError: calls that nest too deep
+FAULTS = (
+    TemplateError,
+    TypeError,
+    ValueError,
+    ArithmeticError,
+    LookupError,
+    AttributeError,
+    RuntimeError,
+)
 
 
 def render(template, messages, special, bos_id, tokens) -> list[tuple[str, bool]]:
@@ -36,7 +46,11 @@ def render(template, messages, special, bos_id, tokens) -> list[tuple[str, bool]
 
 def _unused(text):
     """A private-use character that the text does not contain."""
-    return next(chr(c) for c in range(0xE000, 0xF8FF) if chr(c) not in text)
+    used = set(text)
+    free = next((chr(c) for c in range(0xF0000, 0x10FFFE) if chr(c) not in used), None)
+    if free is None:
+        raise PromptError("bad_template", reason="no character is left to protect the contents with")
+    return free
 
 
 def _break(content, special, breaker):
@@ -54,7 +68,7 @@ def _run(template, messages, bos_token):
             messages=messages, add_generation_prompt=True, bos_token=bos_token
         )
         return _bounded(stream)
-    except (TemplateError, TypeError, ValueError, ArithmeticError, LookupError) as error:
+    except FAULTS as error:
         if isinstance(error, PromptError):
             raise
         raise PromptError("bad_template", reason=str(error)) from None

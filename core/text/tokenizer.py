@@ -63,6 +63,8 @@ class Tokenizer:
 
     def token_bytes(self, id: int) -> bytes:
         """The bytes one token stands for. IndexError outside the vocabulary."""
+        if id < 0:
+            raise IndexError(f"token id {id} is negative")
         token = self.tokens[id]
         if token in self.special:
             return token.encode()
@@ -110,15 +112,16 @@ def from_gguf(gguf_file) -> Tokenizer:
 
     Raises ModelFileError for another kind of vocabulary, an unknown splitting rule or ids out of range.
     """
-    get, path = gguf_file.metadata.get, str(gguf_file.path)
-    kind, rule = get("tokenizer.ggml.model"), get("tokenizer.ggml.pre")
+    path = str(gguf_file.path)
+    kind, rule = gguf_file.get("tokenizer.ggml.model", str), _optional(gguf_file, "ggml.pre", str)
     if kind != "gpt2" or rule not in RULES:
         reason = f"its tokenizer is {kind!r} with the splitting rule {rule!r}"
         supported = "byte-level BPE with " + ", ".join(sorted(RULES))
         raise ModelFileError("unsupported", path=path, reason=reason, supported=supported)
-    tokens = tuple(gguf_file.get("tokenizer.ggml.tokens", list))
+    tokens = _texts(gguf_file, "tokenizer.ggml.tokens")
     special = _special(gguf_file, tokens)
-    bos, eos = get("tokenizer.ggml.bos_token_id"), get("tokenizer.ggml.eos_token_id")
+    bos = _optional(gguf_file, "ggml.bos_token_id", int)
+    eos = _optional(gguf_file, "ggml.eos_token_id", int)
     ends = {eos} | {special[name] for name in END_NAMES & special.keys()}
     _check_ids(path, len(tokens), {bos, *ends} - {None})
     return Tokenizer(
@@ -126,11 +129,26 @@ def from_gguf(gguf_file) -> Tokenizer:
         special=special,
         end_ids=frozenset(ends - {None}),
         bos_id=bos,
-        add_bos=bool(get("tokenizer.ggml.add_bos_token", False)),
+        add_bos=bool(_optional(gguf_file, "ggml.add_bos_token", bool)) and bos is not None,
         rule=rule,
-        template=get("tokenizer.chat_template"),
+        template=_optional(gguf_file, "chat_template", str),
         library=_library(gguf_file, tokens, rule),
     )
+
+
+def _optional(gguf_file, key, kind):
+    """A value of the tokenizer's metadata of the right type, None where the file has none."""
+    key = f"tokenizer.{key}"
+    return gguf_file.get(key, kind) if key in gguf_file.metadata else None
+
+
+def _texts(gguf_file, key):
+    """An array of strings."""
+    texts = tuple(gguf_file.get(key, list))
+    if not all(isinstance(text, str) for text in texts):
+        path = str(gguf_file.path)
+        raise ModelFileError("broken", path=path, place=f"key {key}", reason="it holds no texts")
+    return texts
 
 
 def _special(gguf_file, tokens):
@@ -151,7 +169,7 @@ def _check_ids(path, n_tokens, ids):
 def _library(gguf_file, tokens, rule):
     """The `tokenizers` object: vocabulary, merges in order of rank, and the splitting rule."""
     merges = []
-    for merge in gguf_file.get("tokenizer.ggml.merges", list):
+    for merge in _texts(gguf_file, "tokenizer.ggml.merges"):
         split = merge.find(" ", 1)  # from 1: a piece may itself begin with a space
         merges.append((merge[:split], merge[split + 1 :]))
     try:

@@ -1,0 +1,40 @@
+# What a reader types. Everything lives in .venv; each step does nothing when it has been done.
+
+PYTHON ?= python3
+MODEL := smollm2-135m-instruct
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+.PHONY: setup run test lint bench
+
+setup: .venv/installed
+	@$(BIN)/python -m core fetch $(MODEL) || \
+	  echo "Warning: going on without $(MODEL). Fetch it later: $(BIN)/python -m core fetch $(MODEL)"
+
+run: setup
+	$(BIN)/python -m streamlit run app.py
+
+test: setup .venv/installed-dev
+	$(BIN)/python -m pytest
+
+lint: .venv/installed-dev
+	$(BIN)/python -m ruff check .
+	$(BIN)/python -m ruff format --check .
+
+bench: setup
+	$(BIN)/python tools/bench.py
+
+$(BIN)/pip:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "Python 3.11 or newer is needed, and $(PYTHON) is not. Say: make PYTHON=python3.12"; exit 1; }
+	@$(PYTHON) -m venv .venv || \
+	  { echo "$(PYTHON) has no working venv module. On Debian: apt install python3-venv"; exit 1; }
+
+.venv/installed: requirements.txt | $(BIN)/pip
+	@echo "Installing the packages of requirements.txt into .venv"
+	@$(PIP) -r requirements.txt
+	@touch $@
+
+.venv/installed-dev: requirements-dev.txt .venv/installed
+	@$(PIP) -r requirements-dev.txt
+	@touch $@

@@ -1,0 +1,86 @@
+"""The web app: `streamlit run app.py`. Routes, security headers and the warm-up; no maths, no prose.
+
+The main script is pages/frame.py, so that a folder called `pages` beside this file is not taken for Streamlit's
+legacy multipage mode by the first visitor who opens a deep link.
+"""
+
+import contextlib
+import gc
+import threading
+
+import streamlit as st
+from starlette.middleware import Middleware
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+
+CONTENT_SECURITY_POLICY = (
+    "default-src 'self'; script-src 'self' 'unsafe-inline' 'wasm-unsafe-eval' blob:; "
+    "style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; font-src 'self' data:; "
+    "connect-src 'self'; worker-src 'self' blob:; object-src 'none'; base-uri 'self'; "
+    "frame-ancestors 'self'"
+)
+HEADERS = {
+    b"content-security-policy": CONTENT_SECURITY_POLICY.encode(),
+    b"x-content-type-options": b"nosniff",
+    b"referrer-policy": b"no-referrer",
+}
+
+
+class SecurityHeaders:
+    """Adds HEADERS to every answer over HTTP."""
+
+    def __init__(self, app):
+        self.app = app
+
+    async def __call__(self, scope, receive, send):
+        """Pass the request on; put the headers into the first part of the answer."""
+
+        async def send_with_headers(message):
+            if message["type"] == "http.response.start":
+                present = {name.lower() for name, _ in message["headers"]}
+                extra = [(name, value) for name, value in HEADERS.items() if name not in present]
+                message = {**message, "headers": [*message["headers"], *extra]}
+            await send(message)
+
+        await self.app(scope, receive, send_with_headers if scope["type"] == "http" else send)
+
+
+async def health(request):
+    """Whether the server answers, and which models are on disk."""
+    from core.files import registry
+
+    return JSONResponse({"ok": True, "models": [n for n in registry.MODELS if registry.on_disk(n)]})
+
+
+def warm_up():
+    """Import what is heavy, open the default model, and take all that out of garbage collection.
+
+    Streamlit collects garbage after every run; with everything loaded that takes over 50 ms, unless it is frozen.
+    """
+    import pandas  # noqa: F401
+    import plotly.graph_objects as go
+    import pyarrow  # noqa: F401
+
+    from core import ModelFileError, open_model
+    from pages.parts import models
+
+    go.Figure(go.Bar(x=[1], y=[1])).to_json()
+    with contextlib.suppress(ModelFileError):  # not fetched yet, or damaged: the pages say so
+        open_model(models.DEFAULT)
+    gc.collect()
+    gc.freeze()
+
+
+@contextlib.asynccontextmanager
+async def lifespan(app):
+    """Warm up in a thread while the server already answers."""
+    threading.Thread(target=warm_up, daemon=True).start()
+    yield {}
+
+
+app = st.App(
+    "pages/frame.py",
+    routes=[Route("/api/health", health)],
+    middleware=[Middleware(SecurityHeaders)],
+    lifespan=lifespan,
+)

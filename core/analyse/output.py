@@ -1,0 +1,79 @@
+"""From the last vector to a guess: ranking, histogram and how concentrated the distribution is. Reads a trace."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+N_BINS = 60
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One token in the ranking of a position: rank 1 is the most probable."""
+
+    rank: int
+    id: int
+    text: str
+    logit: float
+    prob: float
+
+
+@dataclass(frozen=True)
+class Guess:
+    """What the model expects after one position.
+
+    Attributes:
+        top: the first candidates. n_for_90: how many tokens hold 90 % of the probability. smallest: the smallest
+            probability of all, as float32 holds it. log_sum_exp: logit - log_sum_exp = log-probability.
+        counts, edges: histogram of the logits of the whole vocabulary.
+    """
+
+    position: int
+    top: tuple[Candidate, ...]
+    n_for_90: int
+    smallest: float
+    log_sum_exp: float
+    counts: np.ndarray
+    edges: np.ndarray
+
+
+def guess(trace, position: int = -1, n: int = 20) -> Guess:
+    """The ranking after a position, with figures about the whole vocabulary."""
+    logits, probs = trace.logits(position), trace.probs(position)
+    order = np.argsort(-logits, kind="stable")
+    exact = logits.astype(np.float64)
+    counts, edges = np.histogram(logits, N_BINS)
+    return Guess(
+        position=position % len(trace.ids),
+        top=tuple(_candidate(trace, logits, probs, r, id) for r, id in enumerate(order[:n], 1)),
+        n_for_90=1 + int(np.searchsorted(np.cumsum(probs[order], dtype=np.float64), 0.9)),
+        smallest=float(probs.min()),
+        log_sum_exp=float(exact.max() + np.log(np.exp(exact - exact.max()).sum())),
+        counts=counts,
+        edges=edges,
+    )
+
+
+def candidate(trace, id: int, position: int = -1) -> Candidate:
+    """Where one token stands in the ranking after a position."""
+    logits, probs = trace.logits(position), trace.probs(position)
+    return _candidate(trace, logits, probs, 1 + int((logits > logits[id]).sum()), id)
+
+
+def rank_of_text(trace, text: str) -> Candidate | None:
+    """Where the first token of a text would stand as the next token; None if the text has none.
+
+    A word that continues a sentence carries its own space, unless the prompt already ends in white space.
+    """
+    words = trace.model.tokenizer
+    ends_open = words.token_bytes(trace.ids[-1])[-1:].isspace()
+    spaced = text if ends_open or text[:1].isspace() else " " + text
+    ids = words.encode(spaced)
+    if ids and not words.token_bytes(ids[0]).strip():  # only the space was left: punctuation, for instance
+        ids = words.encode(text)
+    return candidate(trace, ids[0]) if ids else None
+
+
+def _candidate(trace, logits, probs, rank, id):
+    text = trace.model.tokenizer.display(int(id))
+    return Candidate(rank, int(id), text, float(logits[id]), float(probs[id]))

@@ -1,0 +1,59 @@
+"""One run at a glance, for the first page: what the journey's pictures are made of. Reads a trace."""
+
+from dataclasses import dataclass
+
+from core.decode.generate import generate
+from core.run import RunSpec
+
+from .heads import Attention, attention, n_sinks, sharpest, sink_share
+from .lens import Lens, lens
+from .output import Guess, guess
+
+
+@dataclass(frozen=True)
+class Overview:
+    """Attributes:
+    attention: every head. framed: (layer, head) to read first. key, weight: where its last row looks hardest,
+        the first token left out. n_sinks, sink_share: heads that give token 0 more than half, and its mean share.
+    guess: the ranking after the last token. lens: the first candidate's rank through the layers.
+    next_text: the token that one more round of the loop adds after the first, in its visible form; "" at an end.
+    """
+
+    attention: Attention
+    framed: tuple[int, int]
+    key: int
+    weight: float
+    n_sinks: int
+    sink_share: float
+    guess: Guess
+    lens: Lens
+    next_text: str
+
+
+def overview(trace, framed: tuple[int, int] | None = None) -> Overview:
+    """Everything the first page shows of a run. framed: a head to show, else the sharpest one is chosen."""
+    heads, best = attention(trace), guess(trace)
+    layer, head, key = sharpest(heads.last)
+    if framed is not None:
+        layer, head = framed
+        key = int(heads.last[layer, head, 1:].argmax()) + 1 if len(trace.ids) > 1 else 0
+    return Overview(
+        attention=heads,
+        framed=(layer, head),
+        key=key,
+        weight=float(heads.last[layer, head, key]),
+        n_sinks=n_sinks(heads.last),
+        sink_share=sink_share(heads.last),
+        guess=best,
+        lens=lens(trace, best.top[0].id),
+        next_text=_one_more(trace),
+    )
+
+
+def _one_more(trace):
+    """What the next round of the loop adds after the first new token."""
+    if len(trace.ids) >= trace.config.context:
+        return ""
+    spec = RunSpec(trace.spec.model, ids=trace.ids, max_new_tokens=2, edits=trace.spec.edits)
+    events = list(generate(spec))
+    return trace.model.tokenizer.display(events[1].id) if len(events) > 1 else ""

@@ -1,0 +1,53 @@
+"""Block: every op of one layer in order, around one token and one cell."""
+
+import streamlit as st
+
+from core.analyse import explain
+from core.analyse.view import step_view
+from core.record.catalogue import BLOCK_IDS, CATALOGUE
+from pages.parts import (
+    diagram,
+    explanation,
+    html,
+    lesson,
+    panels,
+    run,
+    session,
+    sinks,
+    strip,
+    walk,
+    words,
+)
+
+trace = run.trace()
+layer, head = st.session_state["layer"], st.session_state["head"]
+op, position = walk.current_op(), session.position(len(trace.ids))
+view = run.compute(step_view, trace, op, layer, head, position, walk.column(op))
+
+numbers = lesson.sizes(trace) | {"layer": layer, "head": head, "kv_head": head // trace.config.group}
+numbers |= {"step": BLOCK_IDS.index(op) + 1, "n_steps": len(BLOCK_IDS)}
+values = numbers | lesson.token_values(trace, position)
+this, whole = words.op(op), words.page("block")
+
+html.show(f'<h1 class="tw-title">{html.rich(whole.title, **values)}</h1>')
+step = words.html("block.step", **numbers, op=op, name=this.title)
+html.show(f'<p class="tw-gist">{step} {html.rich(this.gist, **values)}</p>')
+diagram.show(op)
+
+with st.container(key="stage"):
+    left, middle, right = st.columns([1.05, 2.1, 1.6], gap="medium")
+with left:
+    lesson.tabs(this, numbers, CATALOGUE[op])
+    lesson.look(this, **values)
+    sinks.predict(trace, whole, values)
+with middle:
+    strip.show(trace, position, key="block_tokens", roles=walk.roles(view, len(trace.ids)))
+    key = f"output_{op}"
+    panels.show(view.output, trace.tokens, key=key, on_cell=walk.chosen(key, op, view.output))
+    for n, panel in enumerate(view.inputs + view.weights):
+        panels.show(panel, trace.tokens, key=f"part_{op}_{n}")
+with right, st.container(border=True):
+    explanation.show(run.compute(explain, trace, op, layer, view.index), trace.tokens)
+walk.bar(op, layer, trace.config.n_layers)
+walk.shortcuts()
+session.write_link("op", "pos", "cell")

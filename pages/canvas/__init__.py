@@ -1,0 +1,103 @@
+"""The browser components: a payload of bytes in, the reader's choice out.
+
+Knows streamlit and the .js and .css files beside it; knows no figure, model or sentence. Each
+component is registered once, on import: its script is common.js followed by its own.
+"""
+
+from pathlib import Path
+
+import streamlit as st
+
+from viz.payload import pack
+
+HERE = Path(__file__).parent
+
+
+def _register(name: str, *before: str, style: str | None = None):
+    """Mount function of a component: common.js, the scripts `before` it, <name>.js, one .css."""
+    scripts = ("common.js", *before, f"{name}.js")
+    script = "\n".join((HERE / file).read_text("utf-8") for file in scripts)
+    css = (HERE / (style or f"{name}.css")).read_text("utf-8")
+    return st.components.v2.component(f"tokenwalk_{name}", css=css, js=script)
+
+
+def _ignore() -> None:
+    """For a page that wants no callback: Streamlit keeps no state value without one."""
+
+
+_matrix = _register("matrix", "figure.js", "matrix_paint.js", style="figure.css")
+_atlas = _register("atlas", "figure.js", style="figure.css")
+
+
+def matrix(payload: bytes, key: str, on_cell=None) -> list | None:
+    """Show a payload of viz.matrix; the chosen cell as [row, column], or None before a choice.
+
+    `on_cell` is called before the page runs again, with the choice in
+    st.session_state[key]["cell"].
+    """
+    return _matrix(data=payload, key=key, on_cell_change=on_cell or _ignore).cell
+
+
+def atlas(payload: bytes, key: str, on_head=None) -> list | None:
+    """Show a payload of viz.atlas; the chosen head as [layer, head], or None before a choice.
+
+    `on_head` is called before the page runs again, with the choice in
+    st.session_state[key]["head"].
+    """
+    return _atlas(data=payload, key=key, on_head_change=on_head or _ignore).head
+
+
+# ---- token strip, flow diagram and stepper: below this line --------------------------------------
+
+_tokens = _register("tokens")
+_flow = _register("flow", "flow_place.js")
+_stepper = _register("stepper")
+
+
+def tokens(payload: bytes, key: str, on_position=None) -> int | None:
+    """Show a payload of viz.tokens; the chosen position, or None before a choice.
+
+    `on_position` is called before the next run, with st.session_state[key]["position"].
+    """
+    return _tokens(data=payload, key=key, on_position_change=on_position or _ignore).position
+
+
+def flow(payload: bytes, key: str, on_op=None) -> str | None:
+    """Show a payload of viz.flow; the id of the op just clicked, or None in every other run.
+
+    `on_op` is called before the next run, with st.session_state[key]["op"].
+    """
+    return _flow(data=payload, key=key, on_op_change=on_op or _ignore).op
+
+
+def stepper(bar: dict, key: str, on_move=None) -> dict | None:
+    """Show the bar that walks through steps and layers; the move just made, or None.
+
+    bar: steps (names in order), step and layer (0-based), n_layers (0: no layers here), labels:
+    "aria", "previous", "next", "layer_up", "layer_down", "count" with {step} and {steps}, "layer"
+    with {layer} and {last}. `on_move` is called before the next run, with {"step", "layer"} in
+    st.session_state[key]["move"].
+    The bar runs ahead of the page; the revision tells it which of its reports a page has seen.
+    """
+    revision = f"{key}-revision"
+
+    def moved() -> None:
+        st.session_state[revision] = st.session_state[key]["move"]["revision"]
+        (on_move or _ignore)()
+
+    payload = pack({**bar, "revision": st.session_state.get(revision, 0)})
+    return _stepper(data=payload, key=key, on_move_change=moved).move
+
+
+# ---- the link -------------------------------------------------------------------------------------
+
+_copylink = st.components.v2.component(
+    "tokenwalk_copylink",
+    css=(HERE / "copylink.css").read_text("utf-8"),
+    js=(HERE / "copylink.js").read_text("utf-8"),
+)
+
+
+def copy_link(labels: dict, key: str) -> None:
+    """A button that copies the address of the view. labels: "copy" and "copied"."""
+    _copylink(data=labels, key=key)

@@ -1,0 +1,33 @@
+// A button that puts the address of this view on the clipboard. Works without HTTPS too, where
+// navigator.clipboard does not exist.
+
+export default function ({ data, parentElement }) {
+  let button = parentElement.querySelector("button");
+  if (!button) {
+    button = document.createElement("button");
+    button.type = "button";
+    parentElement.appendChild(button);
+  }
+  button.textContent = data.copy;
+  button.onclick = async () => {
+    await copy(window.location.href);
+    button.textContent = data.copied;
+    setTimeout(() => (button.textContent = data.copy), 1600);
+  };
+}
+
+async function copy(text) {
+  if (navigator.clipboard) {
+    try {
+      return await navigator.clipboard.writeText(text);
+    } catch {
+      // refused (the page has no focus, or no permission): the old way below
+    }
+  }
+  const field = document.createElement("textarea");
+  field.value = text;
+  document.body.appendChild(field);
+  field.select();
+  document.execCommand("copy");
+  field.remove();
+}

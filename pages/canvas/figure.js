@@ -1,0 +1,265 @@
+// What the drawn components share: two canvases (the picture, and the frames above it), a reader
+// who points, clicks and presses arrow keys, drawing device pixels, and saving.
+// Knows no figure and no sentence.
+
+// The default export of a drawn component. `kind` is what differs:
+//   state                           the name under which Python gets the chosen item
+//   read(meta, arrays) -> view      what the functions below need
+//   place(view, width)              -> {outer, ...}: where things lie, in CSS pixels
+//   base(canvas, view)              paints the picture
+//   over(canvas, view, chosen, hover)     paints what moves
+//   at(view, event)                 -> the item under the pointer, or null
+//   after(view, event, chosen)      -> the item a key leads to, or null
+//   size(view)                      -> [first, second]: an item is a pair of indices below these
+//   words(view, item)               -> what the labels may name
+//   chosen(meta)                    -> the item Python wants chosen, or null
+//   csv(view)                       -> lines; leave it out where there is no table
+function drawn(kind) {
+  return component((host, port) => {
+    const parts = figureParts(host, Boolean(kind.csv));
+    const { root, figure, base, over, live, png, csv } = parts;
+    const tip = makeTooltip(figure), choice = makeChoice(tellPython(port, kind.state));
+    let view = null, hover = null;
+
+    const frames = () => kind.over(over, view, choice.current, hover);
+    const redraw = () => {
+      if (!view || !root.clientWidth) return;
+      view.theme = readTheme(host);
+      view.place = kind.place(view, root.clientWidth);
+      kind.base(base, view);
+      frames();
+    };
+    const words = (label, item) => {
+      const values = kind.words(view, item);
+      return view.meta.labels[label].split("\n").map((line) => fill(line, values));
+    };
+    const choose = (item) => {
+      choice.move(item);
+      frames();
+      live.textContent = words("selected", item).join(", ");
+    };
+    const point = (item, x, y) => {
+      hover = item;
+      frames();
+      if (item) tip.show(words("tooltip", item), x, y);
+      else tip.hide();
+    };
+
+    over.addEventListener("pointermove", (event) => {
+      point(kind.at(view, event), event.offsetX, event.offsetY);
+    });
+    over.addEventListener("pointerleave", () => point(null));
+    over.addEventListener("click", (event) => {
+      const item = kind.at(view, event);
+      if (item) choose(item);
+    });
+    over.addEventListener("keydown", (event) => {
+      const item = kind.after(view, event, choice.current);
+      if (!item) return;
+      event.preventDefault();
+      event.stopPropagation();
+      choose(item);
+    });
+    png.addEventListener("click", () => {
+      savePng([base, over], view.theme.background, `${view.meta.name}.png`);
+    });
+    csv?.addEventListener("click", () => saveCsv(kind.csv(view), `${view.meta.name}.csv`));
+
+    const resized = new ResizeObserver(() => {
+      if (root.clientWidth !== view?.place?.outer) redraw();
+    });
+    resized.observe(root);
+    const stopWatching = watchTheme(host, redraw);
+    // A canvas does not redraw itself when the font it asked for has arrived.
+    document.fonts.addEventListener("loadingdone", redraw);
+
+    return {
+      update(meta, arrays) {
+        const luts = [arrays.lut_light.data, arrays.lut_dark.data];
+        view = { meta, luts, ...kind.read(meta, arrays) };
+        choice.adopt(kind.chosen(meta));
+        const size = kind.size(view);
+        if (choice.current?.some((index, axis) => index >= size[axis])) choice.drop();
+        hover = null;
+        tip.hide();
+        png.textContent = meta.labels.save_png;
+        if (csv) csv.textContent = meta.labels.save_csv;
+        over.setAttribute("aria-label", meta.labels.aria);
+        redraw();
+      },
+      stop() {
+        resized.disconnect();
+        stopWatching();
+        document.fonts.removeEventListener("loadingdone", redraw);
+        choice.stop();
+        root.remove();
+      },
+    };
+  });
+}
+
+function figureParts(host, table) {
+  const root = element("div", "root"), figure = element("div", "figure");
+  const base = element("canvas", "base"), over = element("canvas", "over");
+  const saves = element("div", "saves"), live = element("div", "hidden");
+  const png = element("button", "save"), csv = table ? element("button", "save") : null;
+  base.setAttribute("aria-hidden", "true");
+  over.tabIndex = 0;
+  over.setAttribute("role", "grid");
+  live.setAttribute("aria-live", "polite");
+  figure.append(base, over);
+  saves.append(...(csv ? [png, csv] : [png]));
+  root.append(figure, saves, live);
+  host.append(root);
+  return { root, figure, base, over, live, png, csv };
+}
+
+// ---- keys ---------------------------------------------------------------------------------------
+
+const STEPS = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] };
+
+// Where a key leads, or null for a key that is none of ours. The first key press chooses cell 0, 0.
+function cellAfterKey(event, current, [rows, columns]) {
+  if (event.ctrlKey || event.metaKey || event.altKey || event.shiftKey) return null;
+  const step = STEPS[event.key], end = { Home: 0, End: columns - 1 }[event.key];
+  if (!step && end === undefined) return null;
+  if (!current) return [0, 0];
+  const [row, column] = current;
+  if (!step) return [row, end];
+  const clamp = (i, count) => Math.min(count - 1, Math.max(0, i));
+  return [clamp(row + step[0], rows), clamp(column + step[1], columns)];
+}
+
+// ---- drawing ------------------------------------------------------------------------------------
+
+// Sets the size in CSS pixels and returns a context in CSS pixels on a device-sharp canvas.
+function sharpen(canvas, width, height) {
+  const ratio = window.devicePixelRatio || 1;
+  canvas.width = Math.max(1, Math.round(width * ratio));
+  canvas.height = Math.max(1, Math.round(height * ratio));
+  canvas.style.width = `${width}px`;
+  canvas.style.height = `${height}px`;
+  const context = canvas.getContext("2d");
+  context.setTransform(canvas.width / width, 0, 0, canvas.height / height, 0, 0);
+  return context;
+}
+
+// Which items each device pixel of an axis shows: {from, to} as Int32Array; from = -1 is a gap.
+// Items wider than a pixel get `gap` empty pixels after them; narrower ones share a pixel, and none
+// is lost.
+function binPixels(count, pixels, gap = 0) {
+  const from = new Int32Array(pixels).fill(-1), to = new Int32Array(pixels);
+  for (let p = 0; pixels < count && p < pixels; p++) {
+    from[p] = Math.floor((p * count) / pixels);
+    to[p] = Math.floor(((p + 1) * count) / pixels);
+  }
+  for (let i = 0; pixels >= count && i < count; i++) {
+    const start = Math.round((i * pixels) / count);
+    const end = Math.max(start + 1, Math.round(((i + 1) * pixels) / count) - gap);
+    from.fill(i, start, end);
+    to.fill(i + 1, start, end);
+  }
+  return { from, to };
+}
+
+// The items under a place 0..1 of a binned axis, as [from, to]; a gap belongs to the item before.
+function spanAt({ from, to }, place) {
+  let pixel = Math.min(from.length - 1, Math.floor(place * from.length));
+  while (from[pixel] < 0) pixel--;
+  return [from[pixel], to[pixel]];
+}
+
+// A colour table [code, rgb] as one 32-bit pixel per code, ready for an ImageData buffer.
+function pixelTable(lut) {
+  const bytes = new Uint8ClampedArray(1024).fill(255);
+  for (let code = 0; code < 256; code++) bytes.set(lut.subarray(code * 3, code * 3 + 3), code * 4);
+  return new Uint32Array(bytes.buffer);
+}
+
+// The colour scale between its two end values, starting at x; returns where it ends.
+function paintScale(context, { luts, theme }, low, high, x, y) {
+  const lut = luts[theme.dark ? 1 : 0];
+  context.textAlign = "left";
+  context.fillStyle = theme.faint;
+  context.fillText(low, x, y);
+  const start = x + context.measureText(low).width + 6;
+  for (let i = 0; i < 128; i++) {
+    context.fillStyle = `rgb(${lut.subarray(i * 6, i * 6 + 3).join()})`;
+    context.fillRect(start + i, y - 5, 1.5, 10);
+  }
+  context.fillStyle = theme.faint;
+  context.fillText(high, start + 135, y);
+  return start + 135 + context.measureText(high).width;
+}
+
+function pixelOf(rgb) {
+  return new Uint32Array(Uint8ClampedArray.of(...rgb, 255).buffer)[0];
+}
+
+// The text, or as much of it as fits into `width` followed by an ellipsis.
+function ellipsis(context, text, width) {
+  if (context.measureText(text).width <= width) return text;
+  const letters = Array.from(text);
+  const shown = () => letters.join("") + "\u2026";
+  while (letters.length && context.measureText(shown()).width > width) letters.pop();
+  return shown();
+}
+
+// 1, 2, 5, 10, 20 ...: the smallest step whose ticks lie at least `apart` pixels from each other.
+function tickStep(pixelsPerItem, apart) {
+  for (let scale = 1; ; scale *= 10) {
+    for (const step of [1, 2, 5]) if (step * scale * pixelsPerItem >= apart) return step * scale;
+  }
+}
+
+// ---- numbers and files --------------------------------------------------------------------------
+
+// The shortest decimal that reads back as the same float32; "" for a masked value.
+function shortest(value) {
+  if (!Number.isFinite(value)) return "";
+  for (let digits = 1; digits < 9; digits++) {
+    const text = value.toPrecision(digits);
+    if (Math.fround(Number(text)) === value) return String(Number(text));
+  }
+  return String(Number(value.toPrecision(9)));
+}
+
+// So many significant digits at most, with a true minus sign; a very small number as 2.5e-6.
+function digits(value, count) {
+  const rounded = Number(value.toPrecision(count));
+  const small = rounded !== 0 && Math.abs(rounded) < 1e-4;
+  return (small ? rounded.toExponential() : String(rounded)).replaceAll("-", "\u2212");
+}
+
+// A spreadsheet runs a cell that starts with = + - or @ as a formula; a token may look like that.
+function csvText(text) {
+  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+  return `"${safe.replaceAll('"', '""')}"`;
+}
+
+function saveBlob(blob, name) {
+  const link = element("a");
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+}
+
+// The canvases, one upon the other, on the page background: a transparent PNG is unreadable in a
+// viewer of the other theme.
+function savePng(canvases, background, name) {
+  const copy = element("canvas");
+  copy.width = canvases[0].width;
+  copy.height = canvases[0].height;
+  const context = copy.getContext("2d");
+  context.fillStyle = background;
+  context.fillRect(0, 0, copy.width, copy.height);
+  for (const canvas of canvases) context.drawImage(canvas, 0, 0);
+  copy.toBlob((blob) => saveBlob(blob, name));
+}
+
+// The byte order mark makes a spreadsheet read the file as UTF-8.
+function saveCsv(lines, name) {
+  const text = "\ufeff" + lines.join("\r\n") + "\r\n";
+  saveBlob(new Blob([text], { type: "text/csv;charset=utf-8" }), name);
+}

@@ -1,0 +1,90 @@
+// A matrix of float32 values and its chosen cell. The number shown is the float32 itself.
+// Knows values and words; knows no sentence and no pixel: matrix_paint.js draws.
+
+export default drawn({
+  state: "cell",
+  read: (meta, { values }) => ({
+    values: values.data,
+    shape: values.shape,
+    masked: values.data.some((value) => isMasked(value)),
+  }),
+  place: placeMatrix,
+  base: paintBase,
+  over: paintOver,
+  at: cellAt,
+  after: (view, event, chosen) => cellAfterKey(event, chosen, view.shape),
+  size: (view) => view.shape,
+  words: cellWords,
+  chosen: (meta) => meta.selected,
+  csv: csvLines,
+});
+
+const isMasked = (value) => Number.isNaN(value) || value === -Infinity;
+
+function valueAt({ values, shape }, row, column) {
+  return values[row * shape[1] + column];
+}
+
+function cellWords(view, [row, column]) {
+  const { meta } = view, value = valueAt(view, row, column);
+  const shown = value === Infinity ? "\u221e" : digits(value, 6);
+  return {
+    row: meta.rows[row], column: meta.columns ? meta.columns[column] : column,
+    row_index: row, column_index: column,
+    row_title: meta.row_title, column_title: meta.column_title,
+    value: isMasked(value) ? meta.labels.masked : shown,
+  };
+}
+
+// The number as it fits into a cell: two or three digits.
+function brief(value) {
+  const size = Math.abs(value);
+  if (!Number.isFinite(value)) return "";
+  if (size !== 0 && (size < 0.001 || size >= 10000)) {
+    return value.toExponential(0).replace("e+", "e").replaceAll("-", "\u2212");
+  }
+  return digits(value, size >= 1000 ? 4 : size < 0.1 ? 2 : 3);
+}
+
+// The index of the largest magnitude in a block of cells: what a pixel shows that covers several.
+// Masked cells lose to any number.
+function strongest({ values, shape }, row0, row1, column0, column1) {
+  let best = row0 * shape[1] + column0, most = -1;
+  for (let row = row0; row < row1; row++) {
+    for (let i = row * shape[1] + column0; i < row * shape[1] + column1; i++) {
+      const size = values[i] === -Infinity ? -1 : Math.abs(values[i]);
+      if (size > most) {
+        most = size;
+        best = i;
+      }
+    }
+  }
+  return best;
+}
+
+// -1 for masked, else the colour code 0..255.
+function codeOf(value, { palette, limit }) {
+  if (isMasked(value)) return -1;
+  const part = palette === "signed" ? (value / limit + 1) / 2 : value / limit;
+  return Math.round(255 * Math.min(1, Math.max(0, part)));
+}
+
+function csvLines({ meta, values, shape: [rows, columns] }) {
+  const names = meta.columns || Array.from({ length: columns }, (_, i) => String(i));
+  const head = [csvText(`${meta.row_title} / ${meta.column_title}`), ...names.map(csvText)];
+  const lines = [head.join(",")];
+  for (let row = 0; row < rows; row++) {
+    const numbers = Array.from(values.subarray(row * columns, (row + 1) * columns), shortest);
+    lines.push([csvText(meta.rows[row]), ...numbers].join(","));
+  }
+  return lines;
+}
+
+// The cell under the pointer; where a pixel covers several cells, the one whose colour it shows.
+function cellAt(view, event) {
+  const { left, top, width, height, across, down } = view.place;
+  const x = (event.offsetX - left) / width, y = (event.offsetY - top) / height;
+  if (x < 0 || y < 0 || x >= 1 || y >= 1) return null;
+  const index = strongest(view, ...spanAt(down, y), ...spanAt(across, x));
+  return [Math.floor(index / view.shape[1]), index % view.shape[1]];
+}

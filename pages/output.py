@@ -1,0 +1,55 @@
+"""Output: the last norm, a score for every token of the vocabulary, softmax, the next token."""
+
+import streamlit as st
+
+from core.analyse import explain
+from core.analyse.output import candidate, guess
+from core.analyse.view import final_view
+from core.record.catalogue import CATALOGUE
+from pages.parts import charts, explanation, html, lesson, panels, run, session, strip, words
+from pages.parts.html import Token, number, percent
+from pages.parts.words import text
+
+trace = run.trace()
+position = session.position(len(trace.ids))
+best = run.compute(guess, trace, position)
+op = charts.current_op()
+id = charts.chosen_id(best, trace.config.vocab)
+mine = candidate(trace, id, position)
+numbers = lesson.sizes(trace)
+values = numbers | lesson.token_values(trace, position)
+values |= {
+    "top_token": Token(best.top[0].text), "top_p": percent(best.top[0].prob),
+    "n_for_90": f"{best.n_for_90:,}", "min_p": f"{best.smallest:.1e}",
+}  # fmt: skip
+page, this = words.page("output"), words.op(op)
+
+lesson.heading(page, **values)
+with st.container(key="stage"):
+    left, middle, right = st.columns([1.05, 2.1, 1.6], gap="medium")
+with left:
+    lesson.tabs(page, numbers)
+    lesson.look(page, **values)
+    lesson.predict(page, **values)
+with middle:
+    strip.show(trace, position, key="output_tokens")
+    html.show(f'<p class="tw-gist">{words.html("output.after", **values, position_text=Token(trace.tokens[position]))}</p>')
+    charts.pick_op(op)
+    if op == "final_norm":
+        view = final_view(trace, position, session.get("cell"))
+        panels.show(view.output, trace.tokens, key="final_norm", on_cell=charts.norm_cell("final_norm"))
+        for n, panel in enumerate(view.inputs + view.weights):
+            panels.show(panel, trace.tokens, key=f"final_norm_{n}")
+    else:
+        charts.candidates(best, op, id)
+        charts.vocabulary(best, mine, op)
+    with st.expander(text("output.about_step", name=this.title)):
+        lesson.tabs(this, numbers, CATALOGUE[op])
+        lesson.look(this, **values)
+with right, st.container(border=True):
+    index = view.index if op == "final_norm" else (position, id)
+    if op != "final_norm":
+        html.show(words.html("output.chosen", token=Token(mine.text), rank=f"{mine.rank:,}", vocab=numbers["vocab"],
+                             logit=number(mine.logit), prob=percent(mine.prob)))  # fmt: skip
+    explanation.show(run.compute(explain, trace, op, None, index), trace.tokens)
+session.write_link("op", "pos", "cell")

@@ -1,0 +1,132 @@
+"""The cards of the first page: each a stage of the journey, made of this run's own numbers, and a door to its page."""
+
+import streamlit as st
+
+from pages import canvas
+from pages.parts import html, journey, panels, strip, style, words
+from pages.parts.html import Token, percent, token
+from pages.parts.words import text
+from viz import figure
+from viz.atlas import atlas
+from viz.matrix import matrix
+
+
+def card(number: int, name: str, role: str, door: str | None = None, **plain):
+    """A bordered card with its number, its name and a door; returns the container to fill."""
+    box = st.container(border=True, height="stretch", key=f"wrap_card_{name}")
+    with box:
+        top, right = st.columns([4, 1.2], vertical_alignment="center")
+        badge = f'<span class="tw-badge {role}">{number}</span>'
+        top.html(f'<p class="tw-card">{badge}<span>{words.html(f"start.{name}.title", **plain)}</span></p>')
+        if door is not None and right.button(text("start.open"), key=f"open_{name}", type="tertiary"):
+            journey.go(door)
+    return box
+
+
+def caption(name: str, /, **values) -> None:
+    """One line below a card's title."""
+    html.show(f'<p class="tw-caption">{words.html(f"start.{name}", **values)}</p>')
+
+
+def tokens(trace) -> None:
+    """Card 1: the text as tokens with their ids."""
+    with card(1, "tokens", "residual", door="tokens"):
+        caption("tokens.caption", n=len(trace.ids))
+        strip.show(trace, None, key="start_tokens", variant="tall", pick=False)
+
+
+def embedding(trace, rows) -> None:
+    """Card 2: one row of numbers per token."""
+    with card(2, "embedding", "residual", door="block", width=trace.config.width):
+        caption("embedding.caption", width=trace.config.width)
+        panels.show(rows, trace.tokens, key="start_embedding", caption=False)
+
+
+def heads(trace, seen) -> None:
+    """Card 3: one head to read, then the whole field of them."""
+    layer, head = seen.framed
+    c = trace.config
+    with card(3, "heads", "attention", door=None, n_layers=c.n_layers, n_heads=c.n_heads):
+        tokens = trace.tokens
+        values = {"layer": layer, "head": head, "weight": f"{seen.weight:.2f}"}
+        values |= {"last": Token(tokens[-1]), "key": Token(tokens[seen.key])}
+        one, field = st.columns([1, 2.1], gap="medium")
+        with one:
+            caption("heads.one", **values)
+            canvas.matrix(_map(seen, tokens), key="start_map")
+            if st.button(text("start.heads.open"), key="open_heads", type="tertiary"):
+                st.session_state["layer"], st.session_state["head"] = layer, head
+                journey.go("block", op="attn.weights", pos=None, cell=None)
+        with field:
+            caption("heads.field", n_heads=c.n_layers * c.n_heads)
+            labels = words.table("atlas", "tooltip", "selected", "layer", "head", "aria", "reduced", "save_png")
+            canvas.atlas(atlas(seen.attention.maps, framed=seen.framed, labels=labels), key="start_atlas")
+            caption("heads.sink", n=seen.n_sinks, n_heads=c.n_layers * c.n_heads, first=Token(tokens[0]))
+
+
+def _map(seen, tokens):
+    layer, head = seen.framed
+    block = seen.attention.block
+    names = [tokens[i] for i in range(0, len(tokens), block)]
+    return matrix(
+        seen.attention.maps[layer, head],
+        rows=names,
+        columns=names,
+        row_title=text("axes.query"),
+        column_title=text("axes.key"),
+        palette="amount",
+        limit=1.0,
+        selected=[len(names) - 1, seen.key // block],
+        causal=True,
+        labels=words.table("matrix", *panels.LABELS) | {"aria": text("start.heads.aria")},
+        name="attention",
+    )
+
+
+def lens(trace, seen) -> None:
+    """Card 4: the place of the answer if the model stopped after each layer."""
+    best = seen.guess.top[0]
+    with card(4, "lens", "mlp"):
+        caption("lens.caption", token=Token(best.text), vocab=f"{trace.config.vocab:,}")
+        drawn = figure.ranks(
+            seen.lens.ranks,
+            seen.lens.probs,
+            role_name="mlp",
+            layer_title=text("axes.layer"),
+            rank_title=text("start.lens.rank"),
+            hover=text("start.lens.hover"),
+            dark=style.dark(),
+        )
+        st.plotly_chart(drawn, key="start_lens", config={"displayModeBar": False}, alt=text("start.lens.alt"))
+        caption("lens.first", layer=seen.lens.first_layer, token=Token(best.text))
+
+
+def scores(trace, seen) -> None:
+    """Card 5: the first candidates and their probabilities."""
+    with card(5, "scores", "logits", door="output", vocab=f"{trace.config.vocab:,}"):
+        caption("scores.caption")
+        rows = []
+        for c in seen.guess.top[:6]:
+            bar = f'<span class="tw-bar" style="width:{100 * c.prob:.1f}%;background:var(--tw-logits)"></span>'
+            rows.append(f"<tr><td>{token(c.text)}</td><td style='width:55%;text-align:left'>{bar}</td>"
+                        f"<td>{percent(c.prob)}</td></tr>")  # fmt: skip
+        html.show(f'<table class="tw-table"><tbody>{"".join(rows)}</tbody></table>')
+        caption("scores.held", n=f"{seen.guess.n_for_90:,}")
+
+
+def loop(trace, seen) -> None:
+    """Card 6: the choice joins the text, and round again."""
+    with card(6, "loop", "key"):
+        tail = "".join(trace.tokens[-5:])
+        dots = "… " if len(trace.tokens) > 5 else ""
+        first = f'<b class="logits">{token(seen.guess.top[0].text)}</b>'
+        html.show(f'<p class="tw-loop">{dots}{token(tail)}{first}</p>')
+        caption("loop.caption")
+        if seen.next_text:
+            html.show(f'<p class="tw-loop">⟲ {words.html("start.loop.next", token=Token(seen.next_text))}</p>')
+
+
+def covered(number: int, name: str, role: str, **plain) -> None:
+    """A card whose answer stays hidden until the reader has guessed."""
+    with card(number, name, role, **plain):
+        caption("covered")

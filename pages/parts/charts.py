@@ -1,0 +1,92 @@
+"""Charts of the output page: candidates as bars, the whole vocabulary as a histogram. Knows viz and the session."""
+
+import streamlit as st
+
+from core.record.catalogue import OUTPUT
+from pages.parts import html, session, style, words
+from pages.parts.words import text
+from viz import figure
+
+OPS = tuple(op.id for op in OUTPUT)
+CONFIG = {"displayModeBar": False}
+
+
+def current_op() -> str:
+    """Which of the three steps is shown; probabilities where the link names none of them."""
+    op = session.get("op")
+    return op if op in OPS else OPS[-1]
+
+
+def pick_op(op: str) -> None:
+    """The three steps as a switch; Left and Right arrow keys move between them."""
+
+    def picked():
+        session.put(op=st.session_state["output_op"], cell=None)
+
+    st.session_state["output_op"] = op
+    st.segmented_control(
+        text("output.step"), OPS, format_func=words.short, key="output_op", required=True, on_change=picked,
+        label_visibility="collapsed",
+    )  # fmt: skip
+
+
+def chosen_id(best, vocab: int) -> int:
+    """The token that is explained: the chosen one, else the most probable."""
+    cell = session.get("cell")
+    usable = cell is not None and cell < vocab and session.get("op") != "final_norm"
+    return cell if usable else best.top[0].id
+
+
+def norm_cell(key: str):
+    """A callback for the figure of the last norm."""
+
+    def on_cell():
+        row, column = st.session_state[key]["cell"]
+        session.put(pos=row, cell=column)
+
+    return on_cell
+
+
+def candidates(best, op: str, id: int) -> None:
+    """The first candidates with their logits or probabilities; clicking a bar explains it."""
+    logits = op == "logits"
+    title = text(f"output.{op}_axis")
+    html.show(f'<p class="tw-panel-name">{words.html(f"output.{op}_bars", n=len(best.top))}</p>')
+    ids = [c.id for c in best.top]
+    drawn = figure.bars(
+        [c.text for c in best.top],
+        [c.logit if logits else c.prob for c in best.top],
+        role_name="logits",
+        title=title,
+        digits=".4f" if logits else ".2%",
+        chosen=ids.index(id) if id in ids else None,
+        dark=style.dark(),
+    )
+
+    def on_select():
+        points = st.session_state[f"bars_{op}"]["selection"]["point_indices"]
+        if points:
+            session.put(cell=ids[points[0]])
+
+    st.plotly_chart(
+        drawn, key=f"bars_{op}", on_select=on_select, selection_mode="points", config=CONFIG,
+        alt=text(f"output.{op}_alt", n=len(best.top)),
+    )  # fmt: skip
+
+
+def vocabulary(best, mine, op: str) -> None:
+    """Where all scores of the vocabulary lie, with the chosen token marked."""
+    html.show(f'<p class="tw-panel-name">{words.html("output.all")}</p>')
+    html.show(
+        f'<p class="tw-caption">{words.html("output.all_caption", log_sum_exp=html.number(best.log_sum_exp))}</p>'
+    )
+    drawn = figure.histogram(
+        best.counts,
+        best.edges,
+        role_name="logits",
+        title=text("output.logits_axis"),
+        count_title=text("output.count_axis"),
+        marks=[(mine.logit, mine.text)],
+        dark=style.dark(),
+    )
+    st.plotly_chart(drawn, key=f"all_{op}", config=CONFIG, alt=text("output.all_alt"))

@@ -1,0 +1,69 @@
+"""The reader's own guess before the model's, and what is worth saying about a prompt. Knows the session and words."""
+
+import streamlit as st
+
+from core.analyse.output import rank_of_text
+from pages.parts import html, presets, run, session, words
+from pages.parts.html import Token, percent
+from pages.parts.words import text
+
+
+def ask() -> None:
+    """A line for the reader's guess, and a switch that covers the answer until it is written."""
+    st.text_input(text("guess.label"), key="guess", max_chars=60, placeholder=text("guess.placeholder"))
+    st.toggle(text("guess.cover"), key="cover")
+
+
+def may_show() -> bool:
+    """Whether the answer may be seen: always, unless the reader wants to guess first and has not yet."""
+    return not st.session_state.get("cover") or bool((st.session_state.get("guess") or "").strip())
+
+
+def notices(trace, seen) -> None:
+    """Where the guess stands; a trailing space; Chinese; bytes without a token; what the preset shows."""
+    _rank(trace, seen)
+    prompt = st.session_state["prompt"]
+    if prompt.endswith(" ") and st.session_state.get("mode") != "chat":
+        _trailing_space(trace, prompt)
+    elif has_han(prompt):
+        run.notice(words.html("notice.chinese"))
+    elif session.language() != "en" and presets.current() is None:
+        run.notice(words.html("notice.english_model"))
+    dropped = trace.model.tokenizer.dropped(prompt)
+    if dropped:
+        run.notice(words.html("tokens.dropped", bytes=" ".join(f"{b:02X}" for b in dropped)))
+    preset = presets.current()
+    if preset is not None:
+        html.show(f'<p class="tw-caption">{words.html(f"presets.{preset.id}.note")}</p>')
+
+
+def _rank(trace, seen):
+    guess = (st.session_state.get("guess") or "").strip()
+    if not guess:
+        return
+    found = run.compute(rank_of_text, trace, guess)
+    if found is None:
+        run.notice(words.html("guess.no_token"))
+        return
+    best = seen.guess.top[0]
+    run.notice(
+        words.html("guess.rank", token=Token(found.text), rank=f"{found.rank:,}", prob=percent(found.prob),
+                   vocab=f"{trace.config.vocab:,}", top=Token(best.text), top_prob=percent(best.prob))
+    )  # fmt: skip
+
+
+def _trailing_space(trace, prompt):
+    """The prompt ends in a space, which the model expects at the start of the next token: offer it without."""
+
+    def shorten():
+        st.session_state["prompt"] = prompt.rstrip(" ")
+        session.forget_place()
+
+    run.notice(words.html("notice.space", token=Token(trace.tokens[-1])))
+    if prompt.rstrip(" "):
+        st.button(text("notice.space_remove"), key="remove_space", on_click=shorten)
+
+
+def has_han(text: str) -> bool:
+    """Whether a text holds Chinese characters."""
+    return any("\u4e00" <= c <= "\u9fff" for c in text)

@@ -1,0 +1,63 @@
+"""Our own small renderer: templates from lessons/ and hostile text become HTML, everything escaped.
+
+Knows **bold**, `code` and placeholders. Prompts and model text go through here (or a canvas), never through Markdown.
+"""
+
+import re
+from html import escape
+
+import streamlit as st
+
+import lessons
+
+
+class Token(str):
+    """Text of a token: shown in mono, set apart, isolated from its surroundings."""
+
+
+def rich(template: str, /, **values) -> str:
+    """A template as HTML: escaped, then its mark-up, then its placeholders with escaped values."""
+    html = escape(template, quote=False)
+    html = re.sub(r"\*\*(.+?)\*\*", r"<b>\1</b>", html)
+    html = re.sub(r"`(.+?)`", r"<code>\1</code>", html)
+    return lessons.fill(html, **{name: _value(value) for name, value in values.items()})
+
+
+def _value(value) -> str:
+    return token(value) if isinstance(value, Token) else escape(str(value))
+
+
+def token(text: str, role: str = "") -> str:
+    """A token inside a sentence."""
+    return f'<bdi class="tw-token {role}">{escape(text)}</bdi>'
+
+
+def show(html: str) -> None:
+    """Put HTML made here on the page."""
+    st.html(html)
+
+
+def paragraphs(html: str) -> str:
+    """Blank lines become paragraphs."""
+    return "".join(f"<p>{part}</p>" for part in html.split("\n\n"))
+
+
+def table(head: list[str], rows: list[list[str]], classes: str = "") -> str:
+    """A table of cells that are HTML already."""
+    top = "".join(f"<th>{cell}</th>" for cell in head)
+    body = "".join("<tr>" + "".join(f"<td>{c}</td>" for c in row) + "</tr>" for row in rows)
+    return f'<table class="tw-table {classes}"><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>'
+
+
+def number(value: float) -> str:
+    """A float for reading: four decimals, or three and an exponent where that says nothing."""
+    if value != value or abs(value) == float("inf"):
+        return {float("inf"): "∞", float("-inf"): "−∞"}.get(value, "–")
+    if value == 0 or 1e-3 <= abs(value) < 1e5:
+        return f"{value:.4f}".replace("-", "−")
+    return f"{value:.3e}".replace("-", "−")
+
+
+def percent(share: float) -> str:
+    """A share as per cent: 77.3 %, or with an exponent where it is tiny."""
+    return f"{share:.1%}".replace("%", " %") if share >= 5e-4 or share == 0 else f"{share * 100:.1e} %"

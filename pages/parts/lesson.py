@@ -1,0 +1,62 @@
+"""A lesson on the page: title, idea, maths, code, what to look for, predict then reveal. Knows lessons and sizes."""
+
+import math
+
+import streamlit as st
+
+import lessons
+from pages.parts import html, words
+from pages.parts.html import Token, rich
+from pages.parts.words import text
+
+
+def sizes(trace) -> dict:
+    """The numbers that a lesson may name: the sizes of this model and of this run."""
+    c = trace.config
+    return {
+        "n_layers": c.n_layers, "n_heads": c.n_heads, "n_kv_heads": c.n_kv_heads, "group": c.group,
+        "head_dim": c.head_dim, "n_pairs": c.head_dim // 2, "sqrt_head_dim": f"{math.sqrt(c.head_dim):g}",
+        "width": c.width, "neurons": f"{c.neurons:,}", "vocab": f"{c.vocab:,}", "theta": f"{c.rope_theta:,.0f}",
+        "eps": f"{c.norm_eps:g}", "context": f"{c.context:,}", "n_tokens": len(trace.ids),
+        "n_all_heads": c.n_layers * c.n_heads,
+    }  # fmt: skip
+
+
+def token_values(trace, position: int) -> dict:
+    """The tokens that a lesson may name; `token` is the one at the chosen position."""
+    tokens = trace.tokens
+    return {
+        "token": Token(tokens[position]), "first_token": Token(tokens[0]), "last_token": Token(tokens[-1]),
+        "position": position,
+    }  # fmt: skip
+
+
+def heading(lesson: lessons.Lesson, **values) -> None:
+    """The question as the page's title, and one line below it."""
+    title, gist = rich(lesson.title, **values), rich(lesson.gist, **values)
+    html.show(f'<h1 class="tw-title">{title}</h1><p class="tw-gist">{gist}</p>')
+
+
+def tabs(lesson: lessons.Lesson, numbers: dict, op=None) -> None:
+    """Idea, maths and, for an op, its code: one click deeper each."""
+    names = [text("lesson.idea"), text("lesson.maths")] + [text("lesson.code")] * (op is not None)
+    idea, maths, *code = st.tabs(names)
+    idea.markdown(lessons.fill(lesson.idea, **numbers))
+    maths.markdown(lessons.fill(lesson.maths, **numbers))
+    if op is not None:
+        code[0].code(op.source, language="python", wrap_lines=True)
+        code[0].caption(text("lesson.code_from"))
+
+
+def look(lesson: lessons.Lesson, **values) -> None:
+    """What to look for in the figure."""
+    body = html.paragraphs(rich(lesson.look, **values))
+    html.show(f'<div class="tw-look"><b>{words.html("lesson.look")}</b> {body}</div>')
+
+
+def predict(lesson: lessons.Lesson, **values) -> None:
+    """A question, and the answer of this very run behind a click."""
+    with st.container(border=True):
+        html.show(f"<p><b>{words.html('lesson.predict')}</b> {rich(lesson.predict, **values)}</p>")
+        with st.expander(text("lesson.reveal")):
+            html.show(html.paragraphs(rich(lesson.reveal, **values)))

@@ -1,0 +1,74 @@
+"""Panels of a step as matrices on the page, with labels in the reader's language. Knows panels, canvas and words."""
+
+from core.analyse.view import Panel
+from pages import canvas
+from pages.parts import html, words
+from pages.parts.words import text
+from viz.matrix import matrix
+
+LABELS = ("tooltip", "masked", "selected", "save_png", "save_csv")
+TOKEN_AXES = ("seq", "query", "key")
+
+
+def show(panel: Panel, tokens, key: str, on_cell=None, caption: bool = True) -> None:
+    """One panel under its name: tokens as labels where an axis counts positions, plain numbers elsewhere."""
+    if caption:
+        html.show(_caption(panel))
+    canvas.matrix(payload(panel, tokens), key=key, on_cell=on_cell)
+
+
+def payload(panel: Panel, tokens) -> bytes:
+    """The panel as the canvas takes it."""
+    return matrix(
+        panel.values,
+        rows=_names(panel.rows, panel.first_row, panel.values.shape[0], tokens, panel.block[0]),
+        columns=_columns(panel, tokens),
+        row_title=_axis(panel.rows),
+        column_title=_axis(panel.columns),
+        palette="amount" if panel.amount else "signed",
+        limit=panel.limit,
+        selected=panel.selected,
+        causal=panel.amount and panel.rows == "query" and panel.values.shape[0] > 1,
+        labels=words.table("matrix", *LABELS) | {"aria": _aria(panel)},
+        name=f"{panel.name}",
+    )
+
+
+def _names(axis, first, n, tokens, block):
+    """Labels of the rows: tokens, or the numbers they have in the value."""
+    if axis in TOKEN_AXES:
+        return list(tokens[first : first + n])
+    return ["" if not axis else str(first + i * block) for i in range(n)]
+
+
+def _columns(panel, tokens):
+    if panel.columns in TOKEN_AXES:
+        return list(tokens[: panel.values.shape[1]])
+    return None
+
+
+def _axis(name):
+    return text(f"axes.{name}") if name else ""
+
+
+def _aria(panel):
+    rows, columns = panel.values.shape
+    return text("matrix.aria", name=_title(panel), rows=rows, columns=columns)
+
+
+def _title(panel):
+    if panel.part == "weight":
+        return text(f"weights.{panel.name}")
+    return text(f"constants.{panel.name}") if panel.part == "constant" else words.short(panel.name)
+
+
+def _caption(panel):
+    """Part, name and what the reader should know of how it is drawn."""
+    part = words.html(f"parts.{panel.part}")
+    note = ""
+    if panel.block != (1, 1):
+        rows, columns = panel.block
+        note = " · " + words.html("matrix.blocks", rows=rows, columns=columns)
+    title = html.rich(_title(panel))
+    name = f"<code>{panel.name}</code>"
+    return f'<p class="tw-panel-name"><span class="{panel.role}">{part}: {title}</span> {name}{note}</p>'

@@ -1,0 +1,33 @@
+"""Prompts that show something, each with the layer and head where it really shows. Knows lessons and the session."""
+
+import streamlit as st
+
+import lessons
+from pages.parts import session
+from pages.parts.words import text
+
+
+def chips(place: str) -> None:
+    """Buttons that put a preset's prompt into the box and go to its layer and head."""
+    with st.container(horizontal=True, gap="small", key=f"presets_{place}"):
+        for preset in lessons.presets():
+            st.button(
+                text(f"presets.{preset.id}.label"),
+                key=f"preset_{place}_{preset.id}",
+                on_click=choose,
+                args=(preset,),
+            )
+
+
+def choose(preset: lessons.Preset) -> None:
+    """Set the prompt and the place of a preset."""
+    state = st.session_state
+    state["prompt"], state["mode"] = preset.prompt, "plain"
+    state["layer"], state["head"] = preset.layer, preset.head
+    session.forget_place()
+
+
+def current() -> lessons.Preset | None:
+    """The preset whose prompt is in the box."""
+    prompt = st.session_state.get("prompt")
+    return next((p for p in lessons.presets() if p.prompt == prompt), None)

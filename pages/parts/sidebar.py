@@ -1,0 +1,95 @@
+"""The sidebar: model, prompt, plain or chat, layer and head, language, the link. Knows widgets and the session."""
+
+import streamlit as st
+
+import lessons
+from pages import canvas
+from pages.parts import html, models, presets, run, session, words
+from pages.parts.words import text
+
+FIRST_PROMPT = "The capital of France is"  # defaults are left out of links: chosen for good
+FIRST_LAYER, FIRST_HEAD = 23, 4
+
+
+def show(page: str, config) -> None:
+    """All controls. The start page has the prompt itself; only the block page has layer and head.
+
+    config: sizes of the chosen model, or None where it is not on disk.
+    """
+    with st.sidebar:
+        html.show(f'<div class="tw-name">{words.html("app.name")}</div>')
+        html.show(f'<div class="tw-tagline">{words.html("app.tagline")}</div>')
+        _model()
+        if page != "start":
+            prompt_box(height=110)
+            presets.chips("side")
+            mode()
+        if page == "block" and config is not None:
+            _layer_and_head(config)
+        _language()
+        canvas.copy_link(words.table("link", "copy", "copied"), key="copy_link")
+        html.show(f'<p class="tw-promise">✓ {words.html("app.promise")}</p>')
+
+
+def _model():
+    names = list(models.available())
+    st.selectbox(text("sidebar.model"), names, format_func=models.title, key="model", bind="query-params")
+    asked = session.get("asked_model")
+    if asked and asked not in names:
+        shown = models.title(st.session_state["model"])
+        run.notice(words.html("sidebar.bad_model", asked=asked[:60], shown=shown), "error")
+
+
+def prompt_box(height: int) -> None:
+    """The one prompt of the app: here in the sidebar, on the first page in the middle."""
+    st.text_area(
+        text("sidebar.prompt"),
+        value=FIRST_PROMPT,
+        key="prompt",
+        height=height,
+        max_chars=session.LONGEST_PROMPT,
+        bind="query-params",
+        on_change=session.forget_place,
+    )
+
+
+def mode() -> None:
+    """Whether the prompt is run as it is or inside the chat template."""
+    st.segmented_control(
+        text("sidebar.mode"),
+        ["plain", "chat"],
+        default="plain",
+        required=True,
+        format_func=lambda name: text(f"sidebar.{name}"),
+        key="mode",
+        bind="query-params",
+        on_change=session.forget_place,
+    )
+
+
+def _layer_and_head(config):
+    left, right = st.columns(2)
+    last_layer, last_head = config.n_layers - 1, config.n_heads - 1
+    left.number_input(
+        text("sidebar.layer", last=last_layer), 0, last_layer, min(FIRST_LAYER, last_layer),
+        key="layer", bind="query-params", help=text("sidebar.layer_keys"),
+    )  # fmt: skip
+    right.number_input(
+        text("sidebar.head", last=last_head), 0, last_head, min(FIRST_HEAD, last_head),
+        key="head", bind="query-params",
+    )  # fmt: skip
+    if config.group > 1:
+        kv_head = st.session_state["head"] // config.group
+        html.show(f'<p class="tw-hint">{words.html("sidebar.reads", kv_head=kv_head)}</p>')
+
+
+def _language():
+    st.segmented_control(
+        text("sidebar.language"),
+        lessons.LANGUAGES,
+        default="en",
+        required=True,
+        format_func=lambda name: lessons.text(name, "language"),
+        key=session.LANGUAGE_KEY,
+        bind="query-params",
+    )

@@ -1,0 +1,42 @@
+"""The sentences of the chosen language. Knows lessons and the session; holds no sentence itself."""
+
+import lessons
+from pages.parts import session
+from pages.parts.html import rich
+
+
+def text(key: str, /, **values) -> str:
+    """A short plain text from ui.toml: for widget labels and figure labels. Never give it prompt text."""
+    return lessons.text(session.language(), key, **values)
+
+
+def html(key: str, /, **values) -> str:
+    """A short text from ui.toml as HTML, its values escaped: may hold prompt text."""
+    blank = {name: f"[[{name}]]" for name in values}
+    return rich(lessons.text(session.language(), key, **blank), **values)
+
+
+def op(op_id: str) -> lessons.Lesson:
+    """The lesson of an op."""
+    return lessons.op(session.language(), op_id)
+
+
+def page(name: str) -> lessons.Lesson:
+    """The lesson of a page."""
+    return lessons.page(session.language(), name)
+
+
+def error(error) -> str:
+    """The sentence for one of core's errors, as HTML."""
+    blank = {name: f"[[{name}]]" for name in error.params}
+    return rich(lessons.error(session.language(), error.code, **blank), **error.params)
+
+
+def short(op_id: str) -> str:
+    """An op's name in a diagram or on a button."""
+    return text(f"ops.{op_id}")
+
+
+def table(prefix: str, *names: str) -> dict[str, str]:
+    """Several texts below one heading, as a dictionary: for components that take translated labels."""
+    return {name: text(f"{prefix}.{name}") for name in names}

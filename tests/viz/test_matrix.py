@@ -1,0 +1,71 @@
+"""What a matrix payload carries, and what it refuses."""
+
+import numpy as np
+import pytest
+
+from viz.matrix import LABELS, MOST_CELLS, matrix
+from viz.payload import unpack
+from viz.theme import lut
+
+WORDS = dict.fromkeys(LABELS, "{row} {column} {value}")
+
+
+def made(values, **changes):
+    values = np.asarray(values, np.float32)
+    options = dict(
+        rows=["r"] * values.shape[0], row_title="query", column_title="key", palette="signed",
+        labels=WORDS,
+    )
+    return unpack(matrix(values, **(options | changes)))
+
+
+def test_values_travel_as_they_are():
+    values = np.array([[0.1, -np.inf], [np.nan, 3e-42]], np.float32)
+    meta, arrays = made(values, palette="amount", limit=1, selected=(np.int64(1), 0))
+    assert arrays["values"].tobytes() == values.tobytes()
+    assert meta["selected"] == [1, 0] and meta["limit"] == 1
+    assert (arrays["lut_dark"] == lut("amount", dark=True)).all()
+
+
+def test_repeated_names_stay_apart():
+    names = ["the", "␣the", "␣the"]
+    meta, arrays = made(np.eye(3), rows=names, columns=names)
+    assert meta["rows"] == meta["columns"] == names
+    assert arrays["values"].shape == (3, 3)
+
+
+def test_the_default_limit_is_the_largest_magnitude_that_is_not_masked():
+    assert made([[-4.5, 2.0], [-np.inf, np.nan]])[0]["limit"] == 4.5
+    assert made(np.zeros((1, 2)))[0]["limit"] == 1
+    assert made([[-np.inf]])[0]["limit"] == 1
+
+
+def test_causal_masks_the_future_and_nothing_else():
+    square = made(np.ones((3, 3)), causal=True)[1]["values"]
+    assert np.isnan(square).tolist() == [[0, 1, 1], [0, 0, 1], [0, 0, 0]]
+    last_two_queries = made(np.zeros((2, 3)), causal=True)[1]["values"]
+    assert np.isnan(last_two_queries).tolist() == [[0, 0, 1], [0, 0, 0]]
+    assert square.dtype == np.float32
+
+
+@pytest.mark.parametrize(
+    "values, changes, said",
+    [
+        (np.zeros(3), {"rows": ["r"] * 3}, "shape"),
+        (np.zeros((0, 2)), {}, "not empty"),
+        (np.zeros((2, MOST_CELLS // 2 + 1)), {}, str(MOST_CELLS)),
+        (np.zeros((2, 2)), {"rows": ["a"]}, "1 names"),
+        (np.zeros((2, 2)), {"columns": ["a"] * 3}, "3 names"),
+        (np.zeros((2, 2)), {"selected": [0, 2]}, "outside"),
+        (np.zeros((2, 2)), {"selected": [-1, 0]}, "outside"),
+        (np.zeros((2, 2)), {"marks": [(2, 0)]}, "outside"),
+        (np.zeros((2, 2)), {"limit": -1.0}, "limit"),
+        (np.zeros((2, 2)), {"limit": np.nan}, "limit"),
+        (np.array([[np.inf]]), {"limit": np.inf}, "limit"),
+        (np.zeros((2, 2)), {"palette": "rainbow"}, "rainbow"),
+        (np.zeros((2, 2)), {"labels": {"masked": ""}}, "tooltip"),
+    ],
+)
+def test_refusals_say_what_is_wrong(values, changes, said):
+    with pytest.raises(ValueError, match=said):
+        made(values, **changes)

@@ -1,0 +1,125 @@
+"""Plotly figures: bars of candidates, the histogram of all logits, a rank through the layers.
+
+Knows arrays, display texts and translated labels; no model, no page. Every axis is numeric with texts as ticks, so
+that repeated tokens never merge, and every text is escaped, since Plotly reads mark-up in them.
+"""
+
+from collections.abc import Sequence
+from html import escape
+
+import numpy as np
+import plotly.graph_objects as go
+
+from viz.theme import BACKGROUND, role
+
+INK = {False: "#334155", True: "#cbd5e1"}
+GRID = {False: "#e2e8f0", True: "#334155"}
+
+
+def plain(text: str) -> str:
+    """A text that Plotly shows as it is: mark-up escaped, and `$` kept from starting a formula."""
+    return escape(text, quote=False).replace("$", "&#36;")
+
+
+def bars(
+    texts: Sequence[str], values: np.ndarray, *, role_name: str, title: str, digits: str,
+    chosen: int | None = None, dark: bool = False, upper: float | None = None,
+) -> go.Figure:  # fmt: skip
+    """Horizontal bars, the first on top: texts [n], values [n]; `chosen` is drawn full, the others lighter.
+
+    digits: how values are written beside the bars, as d3 formats them. upper: the end of the axis.
+    """
+    n, colour = len(texts), role(role_name, dark)
+    opacity = [1.0 if chosen in (None, i) else 0.55 for i in range(n)]
+    figure = go.Figure(
+        go.Bar(
+            x=np.asarray(values, float),
+            y=np.arange(n),
+            orientation="h",
+            marker={"color": colour, "opacity": opacity},
+            texttemplate=f"%{{x:{digits}}}",
+            textposition="outside",
+            cliponaxis=False,
+            customdata=[plain(t) for t in texts],
+            hovertemplate=f"%{{customdata}}: %{{x:{digits}}}<extra></extra>",
+        )
+    )
+    ticks = {"tickvals": np.arange(n), "ticktext": [plain(t) for t in texts]}
+    figure.update_yaxes(autorange="reversed", tickfont_family="monospace", **ticks)
+    low, high = min(0.0, float(np.min(values))), upper or max(0.0, float(np.max(values))) * 1.18
+    figure.update_xaxes(title=plain(title), range=[low * 1.18, high or 1])
+    return _styled(figure, height=60 + 24 * n, left=10, dark=dark)
+
+
+def histogram(
+    counts: np.ndarray, edges: np.ndarray, *, role_name: str, title: str, count_title: str,
+    marks: Sequence[tuple[float, str]] = (), dark: bool = False,
+) -> go.Figure:  # fmt: skip
+    """Counts [bin] between edges [bin + 1], on a logarithmic scale; marks are (x, text) above the axis."""
+    figure = go.Figure(
+        go.Bar(
+            x=(edges[:-1] + edges[1:]) / 2,
+            y=counts,
+            width=np.diff(edges) * 0.92,
+            marker_color=role(role_name, dark),
+            customdata=np.stack([edges[:-1], edges[1:]], axis=1),
+            hovertemplate="%{customdata[0]:.2f} … %{customdata[1]:.2f}: %{y:,}<extra></extra>",
+        )
+    )
+    top = float(np.log10(max(counts.max(), 2)))
+    figure.update_yaxes(type="log", title=plain(count_title), range=[-0.3, top + 0.7])
+    figure.update_xaxes(title=plain(title))
+    for place, (x, text) in enumerate(marks):
+        y = top * (0.35 + 0.3 * (place % 2))
+        figure.add_annotation(
+            x=x, y=0.3 if counts.size == 0 else y, yref="y", text=plain(text), showarrow=True, ay=-26, ax=0,
+            arrowcolor=INK[dark], font={"color": INK[dark], "family": "monospace"},
+        )  # fmt: skip
+    return _styled(figure, height=300, dark=dark)
+
+
+def ranks(
+    values: np.ndarray, probs: np.ndarray, *, role_name: str, layer_title: str, rank_title: str,
+    hover: str, dark: bool = False, height: int = 250,
+) -> go.Figure:  # fmt: skip
+    """A rank after each layer [layer], 1 on top, on a logarithmic scale.
+
+    hover: a Plotly template, where %{x} is the layer, %{y} the rank and %{customdata} the probability.
+    """
+    colour = role(role_name, dark)
+    figure = go.Figure(
+        go.Scatter(
+            x=np.arange(len(values)),
+            y=np.asarray(values),
+            customdata=np.asarray(probs),
+            mode="lines+markers",
+            line={"color": colour, "width": 2},
+            marker={"color": colour, "size": 6},
+            hovertemplate=hover + "<extra></extra>",
+        )
+    )
+    lowest = float(np.log10(max(values.max(), 10)))
+    steps = 10 ** np.arange(0, int(np.ceil(lowest)) + 1)
+    ticks = {"tickvals": steps, "ticktext": [f"#{step:,}" for step in steps]}
+    figure.update_yaxes(type="log", title=plain(rank_title), range=[lowest + 0.15, -0.25], **ticks)
+    figure.update_xaxes(title=plain(layer_title))
+    return _styled(figure, height=height, dark=dark)
+
+
+def _styled(figure, height, dark, left=0):
+    """What all figures share: transparent, one ink, no mode bar clutter, room for the labels."""
+    axis = {"color": INK[dark], "gridcolor": GRID[dark], "zerolinecolor": GRID[dark]}
+    axis |= {"tickfont": {"color": INK[dark], "size": 12}, "automargin": True, "fixedrange": True}
+    figure.update_xaxes(**axis)
+    figure.update_yaxes(**{k: v for k, v in axis.items() if k != "tickfont"}, tickfont_color=INK[dark])
+    figure.update_layout(
+        height=height,
+        margin={"l": left, "r": 10, "t": 10, "b": 10},
+        paper_bgcolor="rgba(0,0,0,0)",
+        plot_bgcolor="rgba(0,0,0,0)",
+        font={"color": INK[dark], "size": 13},
+        hoverlabel={"bgcolor": BACKGROUND["dark" if dark else "light"], "font_color": INK[dark]},
+        showlegend=False,
+        dragmode=False,
+    )
+    return figure

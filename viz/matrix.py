@@ -1,0 +1,100 @@
+"""A matrix of numbers with names on its rows and columns, as a payload for the canvas component.
+
+Knows arrays, display strings and translated labels. Knows no op, model or page, and draws nothing:
+pages/canvas/matrix.js does.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from viz.payload import pack
+from viz.theme import luts
+
+MOST_CELLS = 400_000
+LABELS = frozenset({"tooltip", "masked", "selected", "aria", "save_png", "save_csv"})
+
+
+def matrix(
+    values: np.ndarray,
+    *,
+    rows: Sequence[str],
+    columns: Sequence[str] | None = None,
+    row_title: str,
+    column_title: str,
+    palette: str,
+    limit: float | None = None,
+    selected: Sequence[int] | None = None,
+    marks: Sequence[Sequence[int]] = (),
+    causal: bool = False,
+    labels: dict[str, str],
+    name: str = "matrix",
+) -> bytes:
+    """The payload of values [row, column], any float dtype that is exact in float32.
+
+    rows, columns   display texts, which may repeat; columns=None shows plain indices
+    *_title         what an axis is; say "row reads column" in the lesson
+    palette         "signed" (-limit..limit) or "amount" (0..limit)
+    limit           the value at full colour; by default the largest magnitude present
+    selected        the [row, column] to frame; marks: cells to outline
+    causal          mask every key after its query (weights hold a plain 0 there); the last row sees
+                    every column. NaN and -inf are masked in any case: drawn hatched, not coloured
+    labels          the translated strings named in LABELS; "tooltip" and "selected" may use {row}
+                    {column} {value} {row_index} {column_index} {row_title} {column_title}, and a
+                    line break starts a new line
+    name            what saved files are called
+
+    ValueError: not a matrix, more than MOST_CELLS, a count of names that does not fit, an index
+    outside, a limit below zero, an unknown palette, a missing label.
+    """
+    values = np.asarray(values, np.float32)
+    _check(values, rows, columns, labels)
+    if causal:
+        values = _without_future(values)
+    _check_cells(values.shape, [*marks, *([selected] if selected is not None else [])])
+    meta = {
+        "rows": list(rows),
+        "columns": None if columns is None else list(columns),
+        "row_title": row_title,
+        "column_title": column_title,
+        "palette": palette,
+        "limit": _limit(values, limit),
+        "selected": None if selected is None else [int(i) for i in selected],
+        "marks": [[int(row), int(column)] for row, column in marks],
+        "labels": labels,
+        "name": name,
+    }
+    return pack(meta, values=values, **luts(palette))
+
+
+def _without_future(values: np.ndarray) -> np.ndarray:
+    """values [query, key], NaN where a key comes after its query; the last query is the newest."""
+    queries, keys = values.shape
+    return np.where(np.tri(queries, keys, keys - queries, dtype=bool), values, np.float32(np.nan))
+
+
+def _limit(values: np.ndarray, limit: float | None) -> float:
+    """The value at full colour. All zeros have no scale of their own: 1 stands in for it."""
+    if limit is None:
+        limit = np.abs(values, where=np.isfinite(values), out=np.zeros_like(values)).max()
+    if not (np.isfinite(limit) and limit >= 0):
+        raise ValueError(f"limit is {limit}, wanted a number that is not negative")
+    return float(limit) or 1.0
+
+
+def _check(values: np.ndarray, rows, columns, labels: dict) -> None:
+    if values.ndim != 2 or values.size == 0:
+        raise ValueError(f"values have shape {values.shape}, wanted [row, column], not empty")
+    if values.size > MOST_CELLS:
+        raise ValueError(f"values have {values.size} cells, wanted at most {MOST_CELLS}")
+    for axis, names in enumerate((rows, columns)):
+        if names is not None and len(names) != values.shape[axis]:
+            raise ValueError(f"axis {axis} of shape {values.shape} has {len(names)} names")
+    if missing := LABELS - labels.keys():
+        raise ValueError(f"labels lack {sorted(missing)}")
+
+
+def _check_cells(shape: tuple[int, int], cells) -> None:
+    for row, column in cells:
+        if not (0 <= row < shape[0] and 0 <= column < shape[1]):
+            raise ValueError(f"cell {(row, column)} is outside shape {shape}")
