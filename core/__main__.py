@@ -5,6 +5,7 @@ with one sentence.
 """
 
 import argparse
+import os
 import re
 import sys
 
@@ -18,12 +19,13 @@ def main(argv=None) -> int:
     args = _parser().parse_args(argv)
     try:
         args.command(args)
+        sys.stdout.flush()  # here, where a reader that went away or a full disk is dealt with
     except TokenwalkError as error:
         return _fail(str(error))
     except KeyError as error:
         return _fail(error.args[0])
     except BrokenPipeError:  # the reader of our output went away, as `| head` does
-        sys.stderr.close()
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the flush at exit
         return 0
     except OSError as error:
         return _fail(f"{error.filename or 'The file'}: {error.strerror or error}.")

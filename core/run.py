@@ -16,9 +16,11 @@ from core.errors import ModelFileError, PromptError, SettingError
 from core.files import config as file_config
 from core.files import gguf, registry, weights
 from core.model import forward
+from core.model.axes import OP_AXES
 from core.model.cache import KVCache
 from core.model.config import ModelConfig
 from core.model.tap import Edit, editing_tap
+from core.record.catalogue import is_layer_op
 from core.record.trace import Checkpoints, Trace
 from core.store import ByteStore
 from core.text import tokenizer
@@ -74,12 +76,19 @@ class RunSpec:
         n = sum(x is not None for x in (self.prompt, self.messages, self.ids))
         if n != 1:
             raise SettingError("one_input", n=n)
+        for name in ("messages", "ids", "edits"):
+            if name == "edits" or getattr(self, name) is not None:
+                object.__setattr__(self, name, _tuple(name, getattr(self, name)))
         if self.messages is not None:
             object.__setattr__(self, "messages", tuple(map(_pair, self.messages)))
-        if self.ids is not None:
-            object.__setattr__(self, "ids", tuple(self.ids))
-        object.__setattr__(self, "edits", tuple(self.edits))
+        self._check_kinds()
         self._check_settings()
+
+    def _check_kinds(self):
+        _check_kind("model", self.model, str, "a name or a path")
+        _check_kind("prompt", self.prompt, (str, type(None)), "a text")
+        for edit in self.edits:
+            _check_kind("edits", edit, Edit, "a list of Edit")
 
     def _check_settings(self):
         _check("max_new_tokens", self.max_new_tokens, int, 1, 1 << 20)
@@ -89,6 +98,18 @@ class RunSpec:
         _check("min_p", self.min_p, float, 0, 1)
         _check("repetition_penalty", self.repetition_penalty, float, 1e-6, math.inf)
         _check("seed", self.seed, int, 0, 2**63)
+
+
+def _tuple(name, values):
+    try:
+        return tuple(values)
+    except TypeError:
+        _check_kind(name, values, tuple, "a list")
+
+
+def _check_kind(name, value, kind, wanted):
+    if not isinstance(value, kind):
+        raise SettingError("bad_setting", name=name, wanted=wanted, value=repr(value)[:80])
 
 
 def _check(name, value, kind, low, high):
@@ -171,7 +192,12 @@ class _InThread:
 
 
 def prompt_ids(model: Model, spec: RunSpec) -> list[int]:
-    """The ids a spec runs on: BOS once where the file asks for it. Raises PromptError."""
+    """The ids a spec runs on: BOS once where the file asks for it.
+
+    Raises PromptError; SettingError for an edit outside the sizes of the model.
+    """
+    for edit in spec.edits:
+        _check_edit(edit, model.config)
     words = model.tokenizer
     if spec.ids is not None:
         ids = _checked(spec.ids, model.config.vocab)
@@ -186,6 +212,19 @@ def prompt_ids(model: Model, spec: RunSpec) -> list[int]:
     if len(ids) > model.config.context:
         raise PromptError("prompt_too_long", n_tokens=len(ids), limit=model.config.context)
     return ids
+
+
+def _check_edit(edit, config):
+    """An edit outside the sizes of the model would change nothing: refused, not ignored."""
+    sizes, axes = config.axis_sizes(config.context), OP_AXES[edit.op]
+    for name, n, limit in (
+        ("layer", edit.layer, config.n_layers if is_layer_op(edit.op) else 0),
+        ("head", edit.head, sizes["kv_head" if "kv_head" in axes else "head"]),
+        ("position", edit.position, config.context),
+        ("index", edit.index, sizes[axes[-1]]),
+    ):
+        if n is not None and n >= limit:
+            raise SettingError("bad_edit", op=edit.op, reason=f"there is no {name} {n}")
 
 
 def _checked(ids, vocab):

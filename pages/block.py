@@ -24,7 +24,11 @@ layer, head = st.session_state["layer"], st.session_state["head"]
 op, position = walk.current_op(), session.position(len(trace.ids))
 view = run.compute(step_view, trace, op, layer, head, position, walk.column(op))
 
-numbers = lesson.sizes(trace) | {"layer": layer, "head": head, "kv_head": head // trace.config.group}
+numbers = lesson.sizes(trace) | {
+    "layer": layer,
+    "head": head,
+    "kv_head": head // trace.config.group,
+}
 numbers |= {"step": BLOCK_IDS.index(op) + 1, "n_steps": len(BLOCK_IDS)}
 values = numbers | lesson.token_values(trace, position)
 this, whole = words.op(op), words.page("block")
@@ -35,7 +39,7 @@ html.show(f'<p class="tw-gist">{step} {html.rich(this.gist, **values)}</p>')
 diagram.show(op)
 
 with st.container(key="stage"):
-    left, middle, right = st.columns([1.05, 2.1, 1.6], gap="medium")
+    left, middle, right = st.columns([1.05, 1.95, 1.75], gap="medium")
 with left:
     lesson.tabs(this, numbers, CATALOGUE[op])
     lesson.look(this, **values)
@@ -47,7 +51,7 @@ with middle:
     for n, panel in enumerate(view.inputs + view.weights):
         panels.show(panel, trace.tokens, key=f"part_{op}_{n}")
 with right, st.container(border=True):
-    explanation.show(run.compute(explain, trace, op, layer, view.index), trace.tokens)
-walk.bar(op, layer, trace.config.n_layers)
+    explanation.show(run.compute(explain, trace, op, layer, view.index), trace)
+with st.bottom:
+    walk.bar(op, layer, trace.config.n_layers)
 walk.shortcuts()
-session.write_link("op", "pos", "cell")

@@ -2,11 +2,11 @@
 
 import streamlit as st
 
-st.set_page_config(page_title="Tokenwalk", page_icon="🧠", layout="wide")
+st.set_page_config(page_title="Tokenwalk", page_icon="🧠", layout="wide", initial_sidebar_state=270)
 
 from core import ModelFileError, open_model  # noqa: E402
 from core.files import registry  # noqa: E402
-from pages.parts import journey, run, session, sidebar, style  # noqa: E402
+from pages.parts import journey, models, run, session, sidebar, style  # noqa: E402
 
 
 def config():
@@ -20,11 +20,12 @@ def config():
         return None
 
 
-session.begin()
+session.begin(models.available())
 stops = journey.pages()
 page = st.navigation(list(stops.values()), position="hidden")
 name = next(name for name, stop in stops.items() if stop == page)
 style.inject()
 sidebar.show(name, config())
 journey.show(name, stops)
+session.write_link(models.DEFAULT, journey.PLACES[name])
 page.run()

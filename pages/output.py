@@ -26,18 +26,22 @@ page, this = words.page("output"), words.op(op)
 
 lesson.heading(page, **values)
 with st.container(key="stage"):
-    left, middle, right = st.columns([1.05, 2.1, 1.6], gap="medium")
+    left, middle, right = st.columns([1.05, 1.95, 1.75], gap="medium")
 with left:
     lesson.tabs(page, numbers)
     lesson.look(page, **values)
     lesson.predict(page, **values)
 with middle:
     strip.show(trace, position, key="output_tokens")
-    html.show(f'<p class="tw-gist">{words.html("output.after", **values, position_text=Token(trace.tokens[position]))}</p>')
+    html.show(
+        f'<p class="tw-gist">{words.html("output.after", **values, position_text=Token(trace.tokens[position]))}</p>'
+    )
     charts.pick_op(op)
     if op == "final_norm":
         view = final_view(trace, position, session.get("cell"))
-        panels.show(view.output, trace.tokens, key="final_norm", on_cell=charts.norm_cell("final_norm"))
+        panels.show(
+            view.output, trace.tokens, key="final_norm", on_cell=charts.norm_cell("final_norm")
+        )
         for n, panel in enumerate(view.inputs + view.weights):
             panels.show(panel, trace.tokens, key=f"final_norm_{n}")
     else:
@@ -51,5 +55,4 @@ with right, st.container(border=True):
     if op != "final_norm":
         html.show(words.html("output.chosen", token=Token(mine.text), rank=f"{mine.rank:,}", vocab=numbers["vocab"],
                              logit=number(mine.logit), prob=percent(mine.prob)))  # fmt: skip
-    explanation.show(run.compute(explain, trace, op, None, index), trace.tokens)
-session.write_link("op", "pos", "cell")
+    explanation.show(run.compute(explain, trace, op, None, index), trace)

@@ -5,7 +5,6 @@ import streamlit as st
 from core.analyse.overview import overview
 from core.analyse.view import embedding_panel
 from pages.parts import cards, checks, guessing, html, lesson, presets, run, session, sidebar, words
-from pages.parts.html import Token, percent
 
 page = words.page("start")
 opened = run.model()
@@ -24,7 +23,7 @@ seen = run.compute(overview, trace, (preset.layer, preset.head) if preset else N
 guessing.notices(trace, seen)
 
 with st.container(key="cards"):
-    one, two, three = st.columns([1.15, 1.6, 5])
+    one, two, three = st.columns([1.25, 1.6, 4.7])
     with one:
         cards.tokens(trace)
     with two:
@@ -33,7 +32,11 @@ with st.container(key="cards"):
         cards.heads(trace, seen)
     four, five, six = st.columns([3, 2, 1.6])
     shown = guessing.may_show()
-    for column, number, name, role in ((four, 4, "lens", "mlp"), (five, 5, "scores", "logits"), (six, 6, "loop", "key")):
+    for column, number, name, role in (
+        (four, 4, "lens", "mlp"),
+        (five, 5, "scores", "logits"),
+        (six, 6, "loop", "key"),
+    ):
         with column:
             if shown:
                 getattr(cards, name)(trace, seen)
@@ -49,4 +52,3 @@ with left:
     lesson.tabs(page, numbers)
 with right:
     lesson.look(page, **values)
-session.write_link()

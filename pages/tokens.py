@@ -35,10 +35,13 @@ with right:
         if chosen.special:
             html.show(words.html("tokens.special"))
     html.show(f'<p class="tw-panel-name">{words.html("tokens.way")}</p>')
-    html.show(f'<p class="tw-caption">{words.html("tokens.pieces", rule=trace.model.tokenizer.rule)}</p>')
+    html.show(
+        f'<p class="tw-caption">{words.html("tokens.pieces", rule=trace.model.tokenizer.rule)}</p>'
+    )
     html.show(f'<p class="tw-loop">{" ".join(token(piece) for piece in read.pieces)}</p>')
     head = [words.html(f"tokens.{name}") for name in ("position", "text", "bytes_head", "id")]
-    rows = [[str(t.position), token(t.text), f"<code>{t.hex}</code>", f"{t.id:,}"] for t in read.tokens]
+    rows = [
+        [str(t.position), token(t.text), f"<code>{t.hex}</code>", f"{t.id:,}"] for t in read.tokens
+    ]
     with st.container(height=min(460, 60 + 34 * len(rows)), border=False):
         html.show(html.table(head, rows, "left"))
-session.write_link("pos")

@@ -109,9 +109,16 @@ def ranks(
 def _styled(figure, height, dark, left=0):
     """What all figures share: transparent, one ink, no mode bar clutter, room for the labels."""
     axis = {"color": INK[dark], "gridcolor": GRID[dark], "zerolinecolor": GRID[dark]}
-    axis |= {"tickfont": {"color": INK[dark], "size": 12}, "automargin": True, "fixedrange": True}
+    axis |= {
+        "title_font_color": INK[dark],
+        "tickfont": {"color": INK[dark], "size": 12},
+        "automargin": True,
+        "fixedrange": True,
+    }
     figure.update_xaxes(**axis)
-    figure.update_yaxes(**{k: v for k, v in axis.items() if k != "tickfont"}, tickfont_color=INK[dark])
+    figure.update_yaxes(
+        **{k: v for k, v in axis.items() if k != "tickfont"}, tickfont_color=INK[dark]
+    )
     figure.update_layout(
         height=height,
         margin={"l": left, "r": 10, "t": 10, "b": 10},

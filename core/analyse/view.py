@@ -10,7 +10,7 @@ import numpy as np
 from core.model.axes import OP_AXES
 from core.record.catalogue import CATALOGUE
 
-LARGEST_WEIGHT_PICTURE = (96, 144)  # cells; a larger matrix is reduced to blocks
+LARGEST_WEIGHT_PICTURE = (48, 144)  # cells; a larger matrix is reduced to blocks
 WINDOW = 128  # rows of other positions shown around the chosen one in a long prompt
 
 
@@ -192,21 +192,28 @@ def _dot(trace, entry, layer, index):
     row = trace.read(name, layer)[position].reshape(1, -1)
     across = "embedding" if row.shape[1] == trace.config.width else OP_AXES[name][-1]
     role = CATALOGUE[name].role
-    source = _panel(name, "input", role, row, "seq", across, position)
     weight = trace.model.weights.get(entry.weights[0], layer)
     out = rest[0] if len(rest) == 1 else rest[0] * trace.config.head_dim + rest[1]
-    one = _panel(entry.weights[0], "weight", entry.role, weight[out : out + 1], "out", across, out)
-    return (source,), (one, _matrix(entry, weight, out, across))
+    most = _strongest(row[0], weight[out])
+    source = _panel(name, "input", role, row, "seq", across, position, 0, (0, most))
+    one = weight[out : out + 1]
+    chosen = _panel(entry.weights[0], "weight", entry.role, one, "out", across, out, 0, (0, most))
+    return (source,), (chosen, _matrix(entry, weight, (out, most), across))
 
 
-def _matrix(entry, weight, out, across):
-    """The whole weight matrix, reduced to blocks where it is large; the row of this cell is chosen."""
+def _strongest(x, w):
+    """Where the largest product of two rows is: the place to look at first."""
+    return int(np.argmax(np.abs(x * w)))
+
+
+def _matrix(entry, weight, cell, across):
+    """The whole weight matrix, reduced to blocks where it is large; the block of the cell is chosen."""
     block = tuple(-(-n // most) for n, most in zip(weight.shape, LARGEST_WEIGHT_PICTURE, strict=True))
     values = _largest_of_blocks(weight, block)
+    selected = (cell[0] // block[0], cell[1] // block[1])
     return Panel(
-        entry.weights[0], "weight", entry.role, values, "out", across, 0, 0, (out // block[0], 0), _limit(values),
-        block=block,
-    )  # fmt: skip
+        entry.weights[0], "weight", entry.role, values, "out", across, 0, 0, selected, _limit(values), block=block
+    )
 
 
 def _largest_of_blocks(matrix, block):
@@ -234,8 +241,10 @@ def _rotate(trace, entry, layer, index):
 def _score(trace, entry, layer, index):
     head, query, key = index
     kv_head = head // trace.config.group
-    q = _row_panel(trace, "attn.q_rot", layer, (query, head))
-    k = _row_panel(trace, "attn.k_rot", layer, (key, kv_head))
+    rows = trace.read("attn.q_rot", layer)[query, head], trace.read("attn.k_rot", layer)[key, kv_head]
+    most = _strongest(*rows)
+    q = _row_panel(trace, "attn.q_rot", layer, (query, head), most)
+    k = _row_panel(trace, "attn.k_rot", layer, (key, kv_head), most)
     return (q, k), ()
 
 
@@ -248,10 +257,11 @@ def _mix(trace, entry, layer, index):
     """The row of weights, and the values of every key as a matrix."""
     query, head, dim = index
     kv_head = head // trace.config.group
-    weights = _row_panel(trace, "attn.weights", layer, (head, query))
     values = trace.read("attn.v", layer)[: query + 1, kv_head]
-    first, stop = _window(query, len(values), False)
-    selected = (query - first, dim)
+    most = _strongest(trace.read("attn.weights", layer)[head, query, : query + 1], values[:, dim])
+    weights = _row_panel(trace, "attn.weights", layer, (head, query), most)
+    first, stop = _window(most, len(values), False)
+    selected = (most - first, dim)
     panel = _panel("attn.v", "input", "value", values[first:stop], "key", "head_dim", first, 0, selected)
     return (weights, panel), ()
 

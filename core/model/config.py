@@ -40,3 +40,15 @@ class ModelConfig:
     def score_scale(self) -> float:
         """What q·k is multiplied by: 1/sqrt(head_dim)."""
         return self.head_dim**-0.5
+
+    def axis_sizes(self, n_tokens: int) -> dict[str, int]:
+        """The size of every axis, for a text of n_tokens."""
+        return {
+            **dict.fromkeys(("seq", "query", "key"), n_tokens),
+            "embedding": self.width,
+            "head": self.n_heads,
+            "kv_head": self.n_kv_heads,
+            "head_dim": self.head_dim,
+            "neurons": self.neurons,
+            "vocab": self.vocab,
+        }

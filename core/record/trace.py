@@ -138,9 +138,7 @@ class Trace:
 
     def op_bytes(self, op: str) -> int:
         """How large the value of an op is for this prompt, in bytes."""
-        c, n = self.config, len(self.ids)
-        sizes = {"seq": n, "query": n, "key": n, "embedding": c.width, "head": c.n_heads}
-        sizes |= {"kv_head": c.n_kv_heads, "head_dim": c.head_dim, "neurons": c.neurons, "vocab": c.vocab}
+        sizes = self.config.axis_sizes(len(self.ids))
         return 4 * int(np.prod([sizes[axis] for axis in OP_AXES[op]]))
 
     def _layer(self, op, layer):

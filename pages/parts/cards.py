@@ -15,10 +15,11 @@ def card(number: int, name: str, role: str, door: str | None = None, **plain):
     """A bordered card with its number, its name and a door; returns the container to fill."""
     box = st.container(border=True, height="stretch", key=f"wrap_card_{name}")
     with box:
-        top, right = st.columns([4, 1.2], vertical_alignment="center")
+        top = st.container(horizontal=True, horizontal_alignment="distribute", key=f"top_{name}")
         badge = f'<span class="tw-badge {role}">{number}</span>'
-        top.html(f'<p class="tw-card">{badge}<span>{words.html(f"start.{name}.title", **plain)}</span></p>')
-        if door is not None and right.button(text("start.open"), key=f"open_{name}", type="tertiary"):
+        title = words.html(f"start.{name}.title", **plain)
+        top.html(f'<p class="tw-card">{badge}<span>{title}</span></p>', width="content")
+        if door is not None and top.button(text("start.open"), key=f"open_{name}", type="tertiary"):
             journey.go(door)
     return box
 
@@ -50,7 +51,7 @@ def heads(trace, seen) -> None:
         tokens = trace.tokens
         values = {"layer": layer, "head": head, "weight": f"{seen.weight:.2f}"}
         values |= {"last": Token(tokens[-1]), "key": Token(tokens[seen.key])}
-        one, field = st.columns([1, 2.1], gap="medium")
+        one, field = st.columns([1.25, 2], gap="medium")
         with one:
             caption("heads.one", **values)
             canvas.matrix(_map(seen, tokens), key="start_map")
@@ -59,9 +60,15 @@ def heads(trace, seen) -> None:
                 journey.go("block", op="attn.weights", pos=None, cell=None)
         with field:
             caption("heads.field", n_heads=c.n_layers * c.n_heads)
-            labels = words.table("atlas", "tooltip", "selected", "layer", "head", "aria", "reduced", "save_png")
-            canvas.atlas(atlas(seen.attention.maps, framed=seen.framed, labels=labels), key="start_atlas")
-            caption("heads.sink", n=seen.n_sinks, n_heads=c.n_layers * c.n_heads, first=Token(tokens[0]))
+            labels = words.table(
+                "atlas", "tooltip", "selected", "layer", "head", "aria", "reduced", "save_png"
+            )
+            canvas.atlas(
+                atlas(seen.attention.maps, framed=seen.framed, labels=labels), key="start_atlas"
+            )
+            caption(
+                "heads.sink", n=seen.n_sinks, n_heads=c.n_layers * c.n_heads, first=Token(tokens[0])
+            )
 
 
 def _map(seen, tokens):
@@ -97,7 +104,9 @@ def lens(trace, seen) -> None:
             hover=text("start.lens.hover"),
             dark=style.dark(),
         )
-        st.plotly_chart(drawn, key="start_lens", config={"displayModeBar": False}, alt=text("start.lens.alt"))
+        st.plotly_chart(
+            drawn, key="start_lens", config={"displayModeBar": False}, alt=text("start.lens.alt")
+        )
         caption("lens.first", layer=seen.lens.first_layer, token=Token(best.text))
 
 
@@ -123,7 +132,9 @@ def loop(trace, seen) -> None:
         html.show(f'<p class="tw-loop">{dots}{token(tail)}{first}</p>')
         caption("loop.caption")
         if seen.next_text:
-            html.show(f'<p class="tw-loop">⟲ {words.html("start.loop.next", token=Token(seen.next_text))}</p>')
+            html.show(
+                f'<p class="tw-loop">⟲ {words.html("start.loop.next", token=Token(seen.next_text))}</p>'
+            )
 
 
 def covered(number: int, name: str, role: str, **plain) -> None:

@@ -16,7 +16,11 @@ def line(trace, layer: int) -> None:
     mark = '<span class="tw-equal">✓</span>' if passed else '<span class="tw-unequal">✗</span>'
     seconds = f"{trace.seconds:.2f}"
     parts = [words.html("checks.computed", seconds=seconds)]
-    parts += [words.html(f"checks.short_{c.name}", value=f"{c.value:.1g}") for c in found if c.name in SHORT]
+    parts += [
+        words.html(f"checks.short_{c.name}", value=f"{c.value:.1g}")
+        for c in found
+        if c.name in SHORT
+    ]
     html.show(f'<p class="tw-caption">{mark} {" · ".join(parts)}</p>')
     with st.expander(text("checks.how")):
         head = [words.html(f"checks.{name}") for name in ("check", "value", "bound", "result")]
@@ -29,7 +33,12 @@ SHORT = ("rows", "reference")
 
 def _row(check, layer):
     sign = "✓" if check.passed else "✗"
-    return [words.html(f"checks.{check.name}", layer=layer), f"{check.value:.1e}", f"{check.bound:.0e}", sign]
+    return [
+        words.html(f"checks.{check.name}", layer=layer),
+        f"{check.value:.1e}",
+        f"{check.bound:.0e}",
+        sign,
+    ]
 
 
 def _all(trace, layer):

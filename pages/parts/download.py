@@ -13,7 +13,9 @@ def offer(name: str) -> None:
     """What is missing, how large it is, and a button; while it runs, a bar and a button that stops it."""
     entry = registry.MODELS[name]
     megabytes = round(entry.package_bytes / 1e6)
-    sentence = words.html("download.missing", name=entry.title, megabytes=megabytes, licence=entry.licence)
+    sentence = words.html(
+        "download.missing", name=entry.title, megabytes=megabytes, licence=entry.licence
+    )
     html.show(f'<div class="tw-notice" role="note">{sentence}</div>')
     if not models.downloads_allowed():
         html.show(words.html("download.by_hand", name=name))
@@ -29,7 +31,9 @@ def _run(name):
 
     def progress(done, total):
         share = min(done / total, 1.0)
-        bar.progress(share, text("download.progress", done=f"{done / 1e6:.0f}", total=f"{total / 1e6:.0f}"))
+        bar.progress(
+            share, text("download.progress", done=f"{done / 1e6:.0f}", total=f"{total / 1e6:.0f}")
+        )
 
     try:
         fetch(name, progress)

@@ -11,89 +11,140 @@ from pages.parts.html import number, token
 SHOWN = 8
 
 
-def show(explanation: Explanation, tokens, **place) -> None:
-    """The panel for one number. tokens: display forms; place: layer, head and so on, for the first line."""
+def show(explanation: Explanation, trace) -> None:
+    """The panel for one number of a trace."""
     top = explanation.top(SHOWN)
     parts = [
         f"<h4>{words.html('explain.title')}</h4>",
-        f'<p class="tw-caption">{_where(explanation, tokens)}</p>',
-        _terms(explanation, top, tokens) if top else "",
-        _sums(explanation, len(top)),
+        f'<p class="tw-caption">{_where(explanation, trace)}</p>',
+        _formula(explanation),
+        _terms(explanation, top, trace) if top else f"<p>{words.html('explain.masked')}</p>",
+        _sums(explanation),
     ]
     html.show(f'<div class="tw-explain" data-testid="explain">{"".join(parts)}</div>')
 
 
-def _where(e, tokens):
+def _axes(op):
+    return CATALOGUE[op].axes if op not in ("logits", "probs") else ("seq", "vocab")
+
+
+def _where(e, trace):
     """Which cell: the op's axes with this index, tokens by name."""
-    axes = CATALOGUE[e.op].axes if e.op not in ("logits", "probs") else ("seq", "vocab")
-    parts = [f"<code>{e.op}</code>"] + ([words.html("explain.layer", layer=e.layer)] if e.layer is not None else [])
-    for axis, i in zip(axes, e.index, strict=True):
-        shown = words.html(f"axes.{axis}") + f" {i}"
-        if axis in ("seq", "query", "key"):
-            role = axis if axis != "seq" else ""
-            shown = f"{words.html(f'axes.{axis}')} {token(tokens[i], role)} ({i})"
-        parts.append(shown)
+    parts = [f"<code>{e.op}</code>"]
+    if e.layer is not None:
+        parts.append(words.html("explain.layer", layer=e.layer))
+    for axis, i in zip(_axes(e.op), e.index, strict=True):
+        parts.append(f"{words.html(f'axes.{axis}')} {_coordinate(axis, i, trace)}")
     return " · ".join(parts)
 
 
-def _terms(e, top, tokens):
+def _coordinate(axis, i, trace):
+    """A number on an axis; where the axis counts positions or tokens, with the token."""
+    if axis in ("seq", "query", "key"):
+        return f"{token(trace.tokens[i], axis)} ({i})"
+    if axis == "vocab":
+        return f"{token(trace.model.tokenizer.display(i))} ({i})"
+    return str(i)
+
+
+def _formula(e):
+    return f'<p class="tw-formula"><code>{html.rich(e.formula)}</code></p>'
+
+
+def _terms(e, top, trace):
     """The largest terms, each with its operands, a bar and the sum so far."""
-    sources = [_source(o) for o in top[0].operands]
-    mixed = len({t.operands[0].source for t in top}) > 1
-    head = [words.html("explain.number")] + ([words.html("explain.source")] if mixed else [])
-    head += ["×".join(sources) if not mixed else words.html("explain.value")] + ["", "", words.html("explain.so_far")]
-    rows, so_far = [], 0.0
-    largest = max(abs(t.value) for t in top) or 1.0
+    head = [
+        _first_head(top),
+        _operands_head(e, top),
+        words.html(f"terms.{CATALOGUE[e.op].kind}"),
+        "",
+        "",
+    ]
+    rows, so_far, largest = [], 0.0, max(abs(t.value) for t in top) or 1.0
     for t in top:
         so_far += t.value
-        rows.append(_term(t, tokens, mixed, so_far, largest))
+        label = _source(t.operands[0], e.layer) if _mixed(top) else _label(t, trace)
+        so_far_cell = number(so_far, 3) if len(e.values) > 1 else ""
+        rows.append([label, *_term(t, largest), so_far_cell])
+    head[-1] = words.html("explain.so_far") if len(e.values) > 1 else ""
     rest = len(e.values) - len(top)
     if rest > 0:
-        left = words.html("explain.rest", n=f"{rest:,}")
-        rows.append(["", left, number(e.total - so_far), "", number(e.total)])
+        left = f"<i class='tw-nowrap'>{words.html('explain.rest', n=f'{rest:,}')}</i>"
+        rows.append([left, "", number(e.total - so_far, 3), "", number(e.total, 3)])
     return f'<div class="tw-scroll">{html.table(head, rows, "mono")}</div>'
 
 
-def _term(t, tokens, mixed, so_far, largest):
+def _mixed(top):
+    """Whether the terms come from different places, as the two sides of a sum do."""
+    return len({t.operands[0].source for t in top}) > 1
+
+
+def _first_head(top):
+    """What the first column counts."""
+    first = top[0].operands[0]
+    if _mixed(top) or first.kind != "op":
+        return words.html("explain.source")
+    return words.html(f"axes.{_axes(first.source)[-1]}")
+
+
+def _operands_head(e, top):
+    if _mixed(top):
+        return words.html("explain.value")
+    return " × ".join(dict.fromkeys(_source(o, e.layer) for o in top[0].operands))
+
+
+def _term(t, largest):
+    """Operands, value and bar of one term."""
     factors = " × ".join(
-        f'<span class="{_role(o)}">{number(o.value)}</span>' for o in t.operands
+        f'<span class="{_role(o)}">{number(o.value, 3)}</span>' for o in t.operands
     )
-    width = f"{abs(t.value) / largest * 4.2:.2f}em"
+    width = f"{abs(t.value) / largest * 2.6:.2f}em"
     bar = f'<span class="tw-bar {"negative" if t.value < 0 else ""}" style="width:{width}"></span>'
-    name = [_source(t.operands[0])] if mixed else []
-    return [_label(t, tokens), *name, factors, f"<b>{number(t.value)}</b>", bar, number(so_far)]
+    return [f'<span class="tw-nowrap">{factors}</span>', f"<b>{number(t.value, 3)}</b>", bar]
 
 
-def _label(t, tokens):
-    """A term's own number; where terms run over positions, the token too."""
+def _label(t, trace):
+    """Which number of its row the first operand is; on an axis of tokens, the token too."""
     first = t.operands[0]
-    axes = CATALOGUE[first.source].axes if first.kind == "op" else ()
-    if axes and axes[-1] == "key":
-        return f"{t.number} {token(tokens[t.number], 'key')}"
-    return f"{t.number}"
+    if first.kind != "op":
+        return _source(first, first.layer)
+    axis = _axes(first.source)[-1]
+    if axis in ("key", "vocab"):
+        return _coordinate(axis, first.index[-1], trace)
+    return str(first.index[-1])
 
 
-def _source(operand):
-    """What an operand is called in the table's head, in its role's colour."""
+def _source(operand, layer):
+    """What an operand is called, in its role's colour; with its layer where that is another one."""
     key = {"op": "ops", "weight": "weights", "constant": "constants"}[operand.kind]
-    return f'<span class="{_role(operand)}">{words.html(f"{key}.{operand.source}")}</span>'
+    name = words.html(f"{key}.{operand.source}")
+    if operand.layer is not None and operand.layer != layer:
+        name += ", " + words.html("explain.layer", layer=operand.layer)
+    return f'<span class="{_role(operand)}">{name}</span>'
 
 
 def _role(operand):
     return CATALOGUE[operand.source].role if operand.kind == "op" else ""
 
 
-def _sums(e, n_shown):
+def _sums(e):
     """From the sum through the last steps to the value, beside the recorded one."""
     lines = []
-    if n_shown and len(e.values) > 1:
+    if len(e.values) > 1:
         lines.append((words.html("explain.sum", n=f"{len(e.values):,}"), number(e.total)))
     for step in e.steps:
         used = f" {number(step.value)}" if step.sign else ""
         lines.append((f"{step.sign}{used} {words.html(f'steps.{step.name}')}", number(step.result)))
-    verdict = "equal" if e.equal else "unequal"
-    word = words.html(f"explain.{verdict}", difference=f"{e.difference:.1e}", tolerance=f"{e.tolerance:.1e}")
     lines.append((f"<b>{words.html('explain.recorded')}</b>", f"<b>{number(e.recorded)}</b>"))
     body = "".join(f"<div><span>{left}</span><span>{right}</span></div>" for left, right in lines)
-    sign = "✓" if e.equal else "✗"
-    return f'<div class="tw-sums">{body}<div class="tw-{verdict}" data-verdict="{verdict}">{sign} {word}</div></div>'
+    return f'<div class="tw-sums">{body}{_verdict(e)}</div>'
+
+
+def _verdict(e):
+    """Equal or not, with the difference and what is allowed."""
+    name, sign = ("equal", "✓") if e.equal else ("unequal", "✗")
+    word = words.html(f"explain.{name}")
+    detail = words.html(
+        "explain.difference", difference=f"{e.difference:.1e}", tolerance=f"{e.tolerance:.1e}"
+    )
+    return f'<div class="tw-{name}" data-verdict="{name}"><span>{sign} {word}</span><small>{detail}</small></div>'

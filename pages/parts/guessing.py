@@ -10,7 +10,9 @@ from pages.parts.words import text
 
 def ask() -> None:
     """A line for the reader's guess, and a switch that covers the answer until it is written."""
-    st.text_input(text("guess.label"), key="guess", max_chars=60, placeholder=text("guess.placeholder"))
+    st.text_input(
+        text("guess.label"), key="guess", max_chars=60, placeholder=text("guess.placeholder")
+    )
     st.toggle(text("guess.cover"), key="cover")
 
 

@@ -49,15 +49,17 @@ def table(head: list[str], rows: list[list[str]], classes: str = "") -> str:
     return f'<table class="tw-table {classes}"><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>'
 
 
-def number(value: float) -> str:
-    """A float for reading: four decimals, or three and an exponent where that says nothing."""
+def number(value: float, digits: int = 4) -> str:
+    """A float for reading: some decimals, or two and an exponent where that says nothing."""
     if value != value or abs(value) == float("inf"):
         return {float("inf"): "∞", float("-inf"): "−∞"}.get(value, "–")
     if value == 0 or 1e-3 <= abs(value) < 1e5:
-        return f"{value:.4f}".replace("-", "−")
-    return f"{value:.3e}".replace("-", "−")
+        return f"{value:.{digits}f}".replace("-", "−")
+    return f"{value:.2e}".replace("-", "−")
 
 
 def percent(share: float) -> str:
     """A share as per cent: 77.3 %, or with an exponent where it is tiny."""
-    return f"{share:.1%}".replace("%", " %") if share >= 5e-4 or share == 0 else f"{share * 100:.1e} %"
+    return (
+        f"{share:.1%}".replace("%", " %") if share >= 5e-4 or share == 0 else f"{share * 100:.1e} %"
+    )

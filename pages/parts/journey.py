@@ -5,17 +5,24 @@ import streamlit as st
 from pages.parts import session
 from pages.parts.words import text
 
-STOPS = ("start", "tokens", "block", "output")
+PLACES = {  # the stops in order, with what a link to each keeps beside the choices
+    "start": (),
+    "tokens": ("pos",),
+    "block": ("op", "pos", "cell"),
+    "output": ("op", "pos", "cell"),
+}
 
 
 def pages() -> dict:
     """The pages by name, for navigation; titles in the chosen language."""
     return {
         name: st.Page(
-            f"{name}.py", title=text(f"pages.{name}"), url_path="" if name == "start" else name,
+            f"{name}.py",
+            title=text(f"pages.{name}"),
+            url_path="" if name == "start" else name,
             default=name == "start",
         )  # fmt: skip
-        for name in STOPS
+        for name in PLACES
     }
 
 
@@ -23,7 +30,9 @@ def show(current: str, stops: dict) -> None:
     """The strip."""
     with st.container(horizontal=True, gap="small", key="journey"):
         for name, page in stops.items():
-            with st.container(key=f"stop_{name}_here" if name == current else f"stop_{name}", width="content"):
+            with st.container(
+                key=f"stop_{name}_here" if name == current else f"stop_{name}", width="content"
+            ):
                 st.page_link(page, label=_label(name, current))
 
 
@@ -37,4 +46,4 @@ def _label(name, current):
 def go(name: str, **plain) -> None:
     """Go to another stop, with plain values of the session set."""
     session.put(**plain)
-    st.switch_page(st.session_state["stops"][name])
+    st.switch_page(f"{name}.py")

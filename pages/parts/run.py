@@ -9,11 +9,13 @@ import streamlit as st
 
 from core import ModelFileError, PromptError, RunSpec, open_model, run
 from core.files import registry
-from pages.parts import download, html, models, session, words
+from pages.parts import download, html, models, words
 from pages.parts.words import text
 
 LONGEST = 1_024  # tokens of a prompt in the web app; core's own limit is the model's context
-COMPUTE = threading.BoundedSemaphore(1)  # one pass at a time: two would share the cores and both be slower
+COMPUTE = threading.BoundedSemaphore(
+    1
+)  # one pass at a time: two would share the cores and both be slower
 
 
 def model_name() -> str:

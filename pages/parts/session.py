@@ -1,19 +1,22 @@
 """What a reader is looking at: small plain values in the session, mirrored in the address bar.
 
-Model, prompt, language, layer and head are widgets bound to the link; op, position and cell are plain values, read
-from the link once and rewritten in every run (a bound value would lose key presses).
+Prompt, layer and head are widgets bound to the link by Streamlit. The others are read from the
+link once and rewritten in every run: a bound op would lose key presses, and a bound choice would
+put its translated label into the link.
 """
 
 import streamlit as st
 
+import lessons
+
 LANGUAGE_KEY = "lang"
-PLAIN = ("op", "pos", "cell")
+CHOICES = {"lang": "en", "mode": "plain", "model": None}  # with what a link leaves out
+PLACE = ("op", "pos", "cell")
 LONGEST_PROMPT = 40_000  # characters that the text box takes
-LONGEST_LINKED = 2_000  # characters of a prompt that a link carries
 
 
-def begin() -> None:
-    """Read the link, once per session: plain values, and what the bound widgets would silently replace."""
+def begin(models: dict[str, str]) -> None:
+    """Read the link, once per session. models: the names that may be chosen, the default first."""
     state, query = st.session_state, st.query_params
     if "begun" in state:
         return
@@ -21,15 +24,22 @@ def begin() -> None:
     state["op"] = query.get("op")
     state["pos"], state["cell"] = (_whole(query.get(name)) for name in ("pos", "cell"))
     state["asked_model"] = query.get("model")
+    state["lang"] = _one_of(query.get("lang"), lessons.LANGUAGES)
+    state["mode"] = _one_of(query.get("mode"), ("plain", "chat"))
+    state["model"] = _one_of(query.get("model"), tuple(models))
 
 
 def _whole(text):
     return int(text) if text and text.isascii() and text.isdigit() and len(text) < 10 else None
 
 
+def _one_of(text, allowed):
+    return text if text in allowed else allowed[0]
+
+
 def language() -> str:
     """The language of the pages: "en" or "zh"."""
-    return st.session_state.get(LANGUAGE_KEY) or "en"
+    return st.session_state.get(LANGUAGE_KEY) or lessons.LANGUAGES[0]
 
 
 def get(name: str):
@@ -54,11 +64,11 @@ def position(n_tokens: int) -> int:
     return chosen if chosen is not None and chosen < n_tokens else n_tokens - 1
 
 
-def write_link(*names: str) -> None:
-    """Put these plain values into the address bar where they are set, and take the other ones out."""
-    for name in PLAIN:
-        value = get(name) if name in names else None
-        if value is not None:
+def write_link(default_model: str, place=()) -> None:
+    """Put the choices and the named values of the place into the address bar, defaults left out."""
+    for name in (*CHOICES, *PLACE):
+        value = get(name) if name in CHOICES or name in place else None
+        if value is not None and value != {**CHOICES, "model": default_model}.get(name):
             st.query_params[name] = str(value)
         elif name in st.query_params:
             del st.query_params[name]

@@ -23,7 +23,7 @@ def show(page: str, config) -> None:
         if page != "start":
             prompt_box(height=110)
             presets.chips("side")
-            mode()
+        mode()
         if page == "block" and config is not None:
             _layer_and_head(config)
         _language()
@@ -33,7 +33,7 @@ def show(page: str, config) -> None:
 
 def _model():
     names = list(models.available())
-    st.selectbox(text("sidebar.model"), names, format_func=models.title, key="model", bind="query-params")
+    st.selectbox(text("sidebar.model"), names, format_func=models.title, key="model")
     asked = session.get("asked_model")
     if asked and asked not in names:
         shown = models.title(st.session_state["model"])
@@ -58,11 +58,9 @@ def mode() -> None:
     st.segmented_control(
         text("sidebar.mode"),
         ["plain", "chat"],
-        default="plain",
         required=True,
         format_func=lambda name: text(f"sidebar.{name}"),
         key="mode",
-        bind="query-params",
         on_change=session.forget_place,
     )
 
@@ -72,11 +70,11 @@ def _layer_and_head(config):
     last_layer, last_head = config.n_layers - 1, config.n_heads - 1
     left.number_input(
         text("sidebar.layer", last=last_layer), 0, last_layer, min(FIRST_LAYER, last_layer),
-        key="layer", bind="query-params", help=text("sidebar.layer_keys"),
+        key="layer", bind="query-params", persist_state="session", help=text("sidebar.layer_keys"),
     )  # fmt: skip
     right.number_input(
         text("sidebar.head", last=last_head), 0, last_head, min(FIRST_HEAD, last_head),
-        key="head", bind="query-params",
+        key="head", bind="query-params", persist_state="session",
     )  # fmt: skip
     if config.group > 1:
         kv_head = st.session_state["head"] // config.group
@@ -87,9 +85,7 @@ def _language():
     st.segmented_control(
         text("sidebar.language"),
         lessons.LANGUAGES,
-        default="en",
         required=True,
         format_func=lambda name: lessons.text(name, "language"),
         key=session.LANGUAGE_KEY,
-        bind="query-params",
     )

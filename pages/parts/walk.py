@@ -26,7 +26,9 @@ def chosen(key: str, op: str, panel):
 
     def on_cell():
         row, at = st.session_state[key]["cell"]
-        session.put(pos=panel.first_row + row, cell=panel.first_column + at, cell_axis=column_axis(op))
+        session.put(
+            pos=panel.first_row + row, cell=panel.first_column + at, cell_axis=column_axis(op)
+        )
 
     return on_cell
 
@@ -39,8 +41,16 @@ def to_op(op: str) -> None:
 def bar(op: str, layer: int, n_layers: int) -> None:
     """Previous and next step, and the layer: by buttons and by arrow keys."""
     steps = [words.short(name) for name in BLOCK_IDS]
-    labels = words.table("stepper", "aria", "previous", "next", "layer_up", "layer_down", "count", "layer")
-    data = {"steps": steps, "step": BLOCK_IDS.index(op), "layer": layer, "n_layers": n_layers, "labels": labels}
+    labels = words.table(
+        "stepper", "aria", "previous", "next", "layer_up", "layer_down", "count", "layer"
+    )
+    data = {
+        "steps": steps,
+        "step": BLOCK_IDS.index(op),
+        "layer": layer,
+        "n_layers": n_layers,
+        "labels": labels,
+    }
     canvas.stepper(data, key="walk", on_move=_moved)
 
 
