@@ -1,7 +1,8 @@
-"""The web app: `streamlit run app.py`. Routes, security headers and the warm-up; no maths, no prose.
+"""The web app: `streamlit run app.py`. Routes, security headers and the warm-up; no maths, no
+prose.
 
-The main script is pages/frame.py, so that a folder called `pages` beside this file is not taken for Streamlit's
-legacy multipage mode by the first visitor who opens a deep link.
+The main script is pages/frame.py, so that a folder called `pages` beside this file is not taken for
+Streamlit's legacy multipage mode by the first visitor who opens a deep link.
 """
 
 import contextlib
@@ -55,7 +56,8 @@ async def health(request):
 def warm_up():
     """Import what is heavy, open the default model, and take all that out of garbage collection.
 
-    Streamlit collects garbage after every run; with everything loaded that takes over 50 ms, unless it is frozen.
+    Streamlit collects garbage after every run; with everything loaded that takes over 50 ms, unless
+    it is frozen.
     """
     import pandas  # noqa: F401
     import plotly.graph_objects as go

@@ -1,4 +1,6 @@
-"""The prompts that the pages offer, from presets.toml. Knows prompts and places in a model; no page."""
+"""The prompts that the pages offer, from presets.toml. Knows prompts and places in a model; no
+page.
+"""
 
 import tomllib
 from dataclasses import dataclass

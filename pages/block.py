@@ -39,7 +39,7 @@ html.show(f'<p class="tw-gist">{step} {html.rich(this.gist, **values)}</p>')
 diagram.show(op)
 
 with st.container(key="stage"):
-    left, middle, right = st.columns([1.05, 1.95, 1.75], gap="medium")
+    left, middle, right = st.columns([1.02, 1.88, 1.9], gap="medium")
 with left:
     lesson.tabs(this, numbers, CATALOGUE[op])
     lesson.look(this, **values)

@@ -19,23 +19,24 @@ mine = candidate(trace, id, position)
 numbers = lesson.sizes(trace)
 values = numbers | lesson.token_values(trace, position)
 values |= {
-    "top_token": Token(best.top[0].text), "top_p": percent(best.top[0].prob),
-    "n_for_90": f"{best.n_for_90:,}", "min_p": f"{best.smallest:.1e}",
-}  # fmt: skip
+    "top_token": Token(best.top[0].text),
+    "top_p": percent(best.top[0].prob),
+    "n_for_90": f"{best.n_for_90:,}",
+    "min_p": f"{best.smallest:.1e}",
+}
 page, this = words.page("output"), words.op(op)
 
 lesson.heading(page, **values)
 with st.container(key="stage"):
-    left, middle, right = st.columns([1.05, 1.95, 1.75], gap="medium")
+    left, middle, right = st.columns([1.02, 1.88, 1.9], gap="medium")
 with left:
     lesson.tabs(page, numbers)
     lesson.look(page, **values)
     lesson.predict(page, **values)
 with middle:
     strip.show(trace, position, key="output_tokens")
-    html.show(
-        f'<p class="tw-gist">{words.html("output.after", **values, position_text=Token(trace.tokens[position]))}</p>'
-    )
+    after = words.html("output.after", position=position, position_text=values["token"])
+    html.show(f'<p class="tw-gist">{after}</p>')
     charts.pick_op(op)
     if op == "final_norm":
         view = final_view(trace, position, session.get("cell"))
@@ -53,6 +54,14 @@ with middle:
 with right, st.container(border=True):
     index = view.index if op == "final_norm" else (position, id)
     if op != "final_norm":
-        html.show(words.html("output.chosen", token=Token(mine.text), rank=f"{mine.rank:,}", vocab=numbers["vocab"],
-                             logit=number(mine.logit), prob=percent(mine.prob)))  # fmt: skip
+        html.show(
+            words.html(
+                "output.chosen",
+                token=Token(mine.text),
+                rank=f"{mine.rank:,}",
+                vocab=numbers["vocab"],
+                logit=number(mine.logit),
+                prob=percent(mine.prob),
+            )
+        )
     explanation.show(run.compute(explain, trace, op, None, index), trace)

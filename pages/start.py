@@ -1,16 +1,19 @@
-"""Start: what happens when you press Enter? The journey of the reader's own text, as pictures of its own numbers."""
+"""Start: what happens when you press Enter? The journey of the reader's own text, as pictures of
+its own numbers.
+"""
 
 import streamlit as st
 
 from core.analyse.overview import overview
 from core.analyse.view import embedding_panel
-from pages.parts import cards, checks, guessing, html, lesson, presets, run, session, sidebar, words
+from pages.parts import cards, checks, guessing, html, lesson, presets, run, sidebar, words
 
 page = words.page("start")
 opened = run.model()
 html.show(f'<h1 class="tw-title">{html.rich(page.title)}</h1>')
 html.show(f'<p class="tw-gist">{html.rich(page.gist, model=run.title())}</p>')
-box, side = st.columns([3, 1.25], gap="medium", vertical_alignment="top")
+with st.container(key="asking"):
+    box, side = st.columns([3, 1.25], gap="medium", vertical_alignment="top")
 with box:
     sidebar.prompt_box(height=80)
     presets.chips("main")
@@ -22,15 +25,16 @@ preset = presets.current()
 seen = run.compute(overview, trace, (preset.layer, preset.head) if preset else None)
 guessing.notices(trace, seen)
 
-with st.container(key="cards"):
-    one, two, three = st.columns([1.25, 1.6, 4.7])
+with st.container(key="cards_top"):
+    one, two, three = st.columns([1.15, 1.5, 5])
     with one:
         cards.tokens(trace)
     with two:
         cards.embedding(trace, embedding_panel(trace))
     with three:
         cards.heads(trace, seen)
-    four, five, six = st.columns([3, 2, 1.6])
+with st.container(key="cards_bottom"):
+    four, five, six = st.columns([2.8, 2.2, 1.6])
     shown = guessing.may_show()
     for column, number, name, role in (
         (four, 4, "lens", "mlp"),
@@ -47,7 +51,8 @@ checks.line(trace, seen.framed[0])
 numbers = lesson.sizes(trace)
 values = numbers | lesson.token_values(trace, len(trace.ids) - 1)
 values |= {"layer": seen.framed[0], "head": seen.framed[1], "model": run.title()}
-left, right = st.columns([1, 1], gap="medium")
+with st.container(key="lessons"):
+    left, right = st.columns([1, 1], gap="medium")
 with left:
     lesson.tabs(page, numbers)
 with right:

@@ -29,9 +29,16 @@ with right:
     chosen = read.tokens[position]
     with st.container(border=True):
         html.show(
-            words.html("tokens.chosen", token=Token(chosen.text), id=f"{chosen.id:,}", position=position,
-                       vocab=numbers["vocab"], n_bytes=chosen.n_bytes, hex=chosen.hex)
-        )  # fmt: skip
+            words.html(
+                "tokens.chosen",
+                token=Token(chosen.text),
+                id=f"{chosen.id:,}",
+                position=position,
+                vocab=numbers["vocab"],
+                n_bytes=chosen.n_bytes,
+                hex=chosen.hex,
+            )
+        )
         if chosen.special:
             html.show(words.html("tokens.special"))
     html.show(f'<p class="tw-panel-name">{words.html("tokens.way")}</p>')

@@ -1,7 +1,8 @@
 """Plotly figures: bars of candidates, the histogram of all logits, a rank through the layers.
 
-Knows arrays, display texts and translated labels; no model, no page. Every axis is numeric with texts as ticks, so
-that repeated tokens never merge, and every text is escaped, since Plotly reads mark-up in them.
+Knows arrays, display texts and translated labels; no model, no page. Every axis is numeric with
+texts as ticks, so that repeated tokens never merge, and every text is escaped, since Plotly reads
+mark-up in them.
 """
 
 from collections.abc import Sequence
@@ -22,10 +23,18 @@ def plain(text: str) -> str:
 
 
 def bars(
-    texts: Sequence[str], values: np.ndarray, *, role_name: str, title: str, digits: str,
-    chosen: int | None = None, dark: bool = False, upper: float | None = None,
-) -> go.Figure:  # fmt: skip
-    """Horizontal bars, the first on top: texts [n], values [n]; `chosen` is drawn full, the others lighter.
+    texts: Sequence[str],
+    values: np.ndarray,
+    *,
+    role_name: str,
+    title: str,
+    digits: str,
+    chosen: int | None = None,
+    dark: bool = False,
+    upper: float | None = None,
+) -> go.Figure:
+    """Horizontal bars, the first on top: texts [n], values [n]; `chosen` is drawn full, the others
+    lighter.
 
     digits: how values are written beside the bars, as d3 formats them. upper: the end of the axis.
     """
@@ -52,10 +61,18 @@ def bars(
 
 
 def histogram(
-    counts: np.ndarray, edges: np.ndarray, *, role_name: str, title: str, count_title: str,
-    marks: Sequence[tuple[float, str]] = (), dark: bool = False,
-) -> go.Figure:  # fmt: skip
-    """Counts [bin] between edges [bin + 1], on a logarithmic scale; marks are (x, text) above the axis."""
+    counts: np.ndarray,
+    edges: np.ndarray,
+    *,
+    role_name: str,
+    title: str,
+    count_title: str,
+    marks: Sequence[tuple[float, str]] = (),
+    dark: bool = False,
+) -> go.Figure:
+    """Counts [bin] between edges [bin + 1], on a logarithmic scale; marks are (x, text) above the
+    axis.
+    """
     figure = go.Figure(
         go.Bar(
             x=(edges[:-1] + edges[1:]) / 2,
@@ -72,19 +89,34 @@ def histogram(
     for place, (x, text) in enumerate(marks):
         y = top * (0.35 + 0.3 * (place % 2))
         figure.add_annotation(
-            x=x, y=0.3 if counts.size == 0 else y, yref="y", text=plain(text), showarrow=True, ay=-26, ax=0,
-            arrowcolor=INK[dark], font={"color": INK[dark], "family": "monospace"},
-        )  # fmt: skip
+            x=x,
+            y=0.3 if counts.size == 0 else y,
+            yref="y",
+            text=plain(text),
+            showarrow=True,
+            ay=-26,
+            ax=0,
+            arrowcolor=INK[dark],
+            font={"color": INK[dark], "family": "monospace"},
+        )
     return _styled(figure, height=300, dark=dark)
 
 
 def ranks(
-    values: np.ndarray, probs: np.ndarray, *, role_name: str, layer_title: str, rank_title: str,
-    hover: str, dark: bool = False, height: int = 250,
-) -> go.Figure:  # fmt: skip
+    values: np.ndarray,
+    probs: np.ndarray,
+    *,
+    role_name: str,
+    layer_title: str,
+    rank_title: str,
+    hover: str,
+    dark: bool = False,
+    height: int = 250,
+) -> go.Figure:
     """A rank after each layer [layer], 1 on top, on a logarithmic scale.
 
-    hover: a Plotly template, where %{x} is the layer, %{y} the rank and %{customdata} the probability.
+    hover: a Plotly template, where %{x} is the layer, %{y} the rank and %{customdata} the
+    probability.
     """
     colour = role(role_name, dark)
     figure = go.Figure(

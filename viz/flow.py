@@ -69,9 +69,7 @@ def layout(inputs: Inputs) -> dict[str, tuple[int, float]]:
     """
     columns = _columns(inputs)
     stream = _stream(inputs, columns)
-    segments = [
-        _spread(_lanes(ops, inputs), columns) for ops in _segments(inputs, columns, stream)
-    ]
+    segments = [_spread(_lanes(ops, inputs), columns) for ops in _segments(inputs, columns, stream)]
     lowest = max((max(lanes.values()) for lanes in segments), default=-1)
     lanes = dict.fromkeys(stream, float(lowest + 1))
     for segment in segments:
@@ -146,7 +144,9 @@ def _breaks(places: Mapping[str, tuple[int, float]]) -> list[int]:
 def _drawn(node: Mapping[str, str], state: str, place: tuple[int, float]) -> dict:
     column, lane = place
     return {key: node[key] for key in ("id", "label", "role")} | {
-        "state": state, "column": column, "lane": lane,
+        "state": state,
+        "column": column,
+        "lane": lane,
     }
 
 

@@ -29,6 +29,13 @@ def matrix(
     causal: bool = False,
     labels: dict[str, str],
     name: str = "matrix",
+    first_row: int = 0,
+    first_column: int = 0,
+    column_step: int = 1,
+    lens: bool = True,
+    saves: bool = True,
+    height: float | None = None,
+    indent: float | None = None,
 ) -> bytes:
     """The payload of values [row, column], any float dtype that is exact in float32.
 
@@ -43,15 +50,21 @@ def matrix(
                     {column} {value} {row_index} {column_index} {row_title} {column_title}, and a
                     line break starts a new line
     name            what saved files are called
+    first_*         the number of row and column 0; column_step: how many numbers a column counts
+    lens            enlarge the neighbours of the chosen cell where cells are narrow
+    saves           offer the picture and the table as files
+    height          the most CSS pixels that all cells together may take downwards
+    indent          CSS pixels for the row names, so that figures below each other align
 
     ValueError: not a matrix, more than MOST_CELLS, a count of names that does not fit, an index
-    outside, a limit below zero, an unknown palette, a missing label.
+    outside, a limit or size below zero, an unknown palette, a missing label.
     """
     values = np.asarray(values, np.float32)
     _check(values, rows, columns, labels)
     if causal:
         values = _without_future(values)
     _check_cells(values.shape, [*marks, *([selected] if selected is not None else [])])
+    _check_layout(first_row, first_column, column_step, height, indent)
     meta = {
         "rows": list(rows),
         "columns": None if columns is None else list(columns),
@@ -63,6 +76,13 @@ def matrix(
         "marks": [[int(row), int(column)] for row, column in marks],
         "labels": labels,
         "name": name,
+        "first_row": int(first_row),
+        "first_column": int(first_column),
+        "column_step": int(column_step),
+        "lens": bool(lens),
+        "saves": bool(saves),
+        "height": None if height is None else float(height),
+        "indent": None if indent is None else float(indent),
     }
     return pack(meta, values=values, **luts(palette))
 
@@ -98,3 +118,11 @@ def _check_cells(shape: tuple[int, int], cells) -> None:
     for row, column in cells:
         if not (0 <= row < shape[0] and 0 <= column < shape[1]):
             raise ValueError(f"cell {(row, column)} is outside shape {shape}")
+
+
+def _check_layout(first_row, first_column, column_step, height, indent) -> None:
+    least = {"first_row": (first_row, 0), "first_column": (first_column, 0)}
+    least |= {"column_step": (column_step, 1), "height": (height, 1), "indent": (indent, 0)}
+    for name, (value, smallest) in least.items():
+        if value is not None and not value >= smallest:
+            raise ValueError(f"{name} is {value}, wanted at least {smallest}")

@@ -40,8 +40,10 @@ def unpack(payload: bytes) -> tuple[dict, dict[str, np.ndarray]]:
     header = json.loads(payload[4 : 4 + length])
     arrays = {
         name: np.frombuffer(
-            payload, np.dtype(entry["dtype"]).newbyteorder("<"),
-            count=int(np.prod(entry["shape"])), offset=4 + length + entry["offset"],
+            payload,
+            np.dtype(entry["dtype"]).newbyteorder("<"),
+            count=int(np.prod(entry["shape"])),
+            offset=4 + length + entry["offset"],
         ).reshape(entry["shape"])
         for name, entry in header["arrays"].items()
     }

@@ -16,7 +16,9 @@ class Overview:
     attention: every head. framed: (layer, head) to read first. key, weight: where its last row looks hardest,
         the first token left out. n_sinks, sink_share: heads that give token 0 more than half, and its mean share.
     guess: the ranking after the last token. lens: the first candidate's rank through the layers.
-    next_text: the token that one more round of the loop adds after the first, in its visible form; "" at an end.
+    next_text: the token that one more round of the loop adds after the first, visible; "" at an end.
+    appended: what the first candidate adds to a plain prompt; None where that is no text (an end
+        token, half a character) or the prompt was not plain.
     """
 
     attention: Attention
@@ -28,6 +30,7 @@ class Overview:
     guess: Guess
     lens: Lens
     next_text: str
+    appended: str | None
 
 
 def overview(trace, framed: tuple[int, int] | None = None) -> Overview:
@@ -47,6 +50,7 @@ def overview(trace, framed: tuple[int, int] | None = None) -> Overview:
         guess=best,
         lens=lens(trace, best.top[0].id),
         next_text=_one_more(trace),
+        appended=_appended(trace, best.top[0].id),
     )
 
 
@@ -57,3 +61,13 @@ def _one_more(trace):
     spec = RunSpec(trace.spec.model, ids=trace.ids, max_new_tokens=2, edits=trace.spec.edits)
     events = list(generate(spec))
     return trace.model.tokenizer.display(events[1].id) if len(events) > 1 else ""
+
+
+def _appended(trace, id):
+    """The text of a token, if a plain prompt with it behind is read as the same ids and this one."""
+    words, prompt = trace.model.tokenizer, trace.spec.prompt
+    if prompt is None or id in words.special.values():
+        return None
+    text = words.decode([id])
+    longer = words.encode(prompt + text)
+    return text if longer == [*words.encode(prompt), id] else None

@@ -6,6 +6,8 @@ same code from the same rows, so every recomputed value is bit for bit what ran.
 
 import copy
 
+import copy
+
 import numpy as np
 
 from core.errors import TraceTooLarge
@@ -89,6 +91,14 @@ class Trace:
         other = copy.copy(self)
         other.spec = spec
         return other
+
+    def of(self, spec):
+        """The same run under another spec that leads to the same ids and edits."""
+        if spec == self.spec:
+            return self
+        twin = copy.copy(self)
+        twin.spec = spec
+        return twin
 
     def read(self, op: str, layer: int | None = None) -> np.ndarray:
         """The recorded value of an op, float32, read-only, axes as the catalogue says.

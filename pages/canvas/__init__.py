@@ -25,8 +25,11 @@ def _ignore() -> None:
     """For a page that wants no callback: Streamlit keeps no state value without one."""
 
 
-_matrix = _register("matrix", "figure.js", "matrix_paint.js", style="figure.css")
-_atlas = _register("atlas", "figure.js", style="figure.css")
+DRAWN = ("figure.js", "saving.js")
+PAINTED = ("matrix_place.js", "matrix_paint.js", "matrix_lens.js")
+
+_matrix = _register("matrix", *DRAWN, *PAINTED, style="figure.css")
+_atlas = _register("atlas", *DRAWN, style="figure.css")
 
 
 def matrix(payload: bytes, key: str, on_cell=None) -> list | None:
@@ -89,7 +92,7 @@ def stepper(bar: dict, key: str, on_move=None) -> dict | None:
     return _stepper(data=payload, key=key, on_move_change=moved).move
 
 
-# ---- the link -------------------------------------------------------------------------------------
+# ---- the link ------------------------------------------------------------------------------------
 
 _copylink = st.components.v2.component(
     "tokenwalk_copylink",

@@ -1,7 +1,7 @@
 // Every head's attention map, small: a column per layer, a row per head, one scale for all.
 // Knows codes 0..255 and no sentence. An item is [layer, head].
 
-const MOST_MAP = 46, MOST_HEIGHT = 380, LEAST = 440, BESIDE = 26, BELOW = 20, SPACE = 3;
+const MOST_MAP = 46, MOST_HEIGHT = 380, BESIDE = 20, BELOW = 18, SPACE = 2;
 
 export default drawn({
   state: "head",
@@ -18,31 +18,41 @@ export default drawn({
 
 // ---- places (CSS pixels) and painting -----------------------------------------------------------
 
-function placeAtlas({ shape: [layers, heads] }, outer) {
-  const ratio = window.devicePixelRatio || 1;
-  const most = Math.max(MOST_MAP, MOST_HEIGHT / heads);
-  // Whole device pixels, or neighbouring maps would differ in width.
-  const step = Math.floor(Math.min(most, (outer - BESIDE - 2) / layers) * ratio) / ratio;
-  const top = 22, side = Math.max(1, Math.round((step - SPACE) * ratio));
-  const width = Math.min(outer, Math.max(LEAST, BESIDE + layers * step + 2));
-  const total = top + heads * step + BELOW;
-  return { ratio, outer, step, top, side, width, total };
+// The maps fill the width. Their side is whole device pixels; what rounding leaves is in the gaps.
+function placeAtlas({ shape: [layers, heads], meta, theme }, outer, saves) {
+  const ratio = window.devicePixelRatio || 1, sans = `11px ${theme.sans}`, top = 18;
+  const step = Math.min(Math.max(MOST_MAP, MOST_HEIGHT / heads), (outer - BESIDE - 1) / layers);
+  const side = Math.max(1, Math.floor((step - SPACE) * ratio));
+  const scale = { low: "0", high: digits(meta.limit, 3), masked: "" };
+  const wanted = BESIDE + Math.max(layers * step + 1, legendWidth(scale, sans, saves));
+  const full = Math.min(outer, Math.ceil(wanted));
+  const legend = placeLegend(scale, sans, BESIDE, full, saves);
+  const total = Math.ceil(top + heads * step) + BELOW + LEGEND;
+  return { ratio, outer, step, top, side, full, legend, total, sans };
 }
 
 function paintAtlas(canvas, view) {
   const { place, theme, shape: [layers, heads] } = view;
-  const context = sharpen(canvas, place.width, place.total);
+  const context = sharpen(canvas, place.full, place.total);
   const colours = pixelTable(view.luts[theme.dark ? 1 : 0]);
   for (let layer = 0; layer < layers; layer++) {
     for (let head = 0; head < heads; head++) {
-      const [x, y] = mapCorner(place, layer, head).map((at) => Math.round(at * place.ratio));
-      context.putImageData(mapImage(context, view, colours, layer, head), x, y);
+      const corner = mapCorner(place, layer, head).map((at) => Math.round(at * place.ratio));
+      context.putImageData(mapImage(context, view, colours, layer, head), ...corner);
     }
   }
-  paintAtlasNames(context, view);
+  context.font = place.sans;
+  context.fillStyle = theme.faint;
+  context.textBaseline = "middle";
+  paintAtlasTitles(context, view);
+  paintAtlasNumbers(context, view);
+  paintLegend(context, view);
 }
 
-const mapCorner = ({ step, top }, layer, head) => [BESIDE + layer * step, top + head * step];
+// The upper left corner of a map, on a device pixel.
+function mapCorner({ step, top, ratio }, layer, head) {
+  return [BESIDE + layer * step, top + head * step].map((at) => Math.round(at * ratio) / ratio);
+}
 
 // One map, device pixel by device pixel; where a pixel covers several cells it shows the largest.
 function mapImage(context, { codes, shape, meta, place: { side } }, colours, layer, head) {
@@ -72,42 +82,43 @@ function lastKey({ queries, keys, block }, end) {
   return Math.min(queries, end * block) - 1 + keys - queries;
 }
 
-function paintAtlasNames(context, view) {
-  const { meta, place, theme, shape: [layers, heads] } = view;
-  context.font = `11px ${theme.sans}`;
-  context.fillStyle = theme.faint;
-  context.textBaseline = "middle";
+function paintAtlasTitles(context, { meta, place }) {
+  const { head, layer, reduced } = meta.labels, titles = `${head} \u2193   ${layer} \u2192`;
   context.textAlign = "left";
-  context.fillText(`${meta.labels.head} \u2193   ${meta.labels.layer} \u2192`, 0, 7);
-  const scale = place.width - 180;
-  paintScale(context, view, "0", digits(meta.limit, 3), scale, 7);
+  context.fillText(titles, 0, 7);
+  if (meta.block === 1) return;
+  const room = place.full - context.measureText(titles).width - 16;
   context.textAlign = "right";
-  const half = (place.step - SPACE) / 2;
-  for (let head = 0; head < heads; head++) {
-    context.fillText(head, BESIDE - 8, place.top + head * place.step + half);
-  }
-  if (meta.block > 1) {
-    context.fillText(fill(meta.labels.reduced, { block: meta.block }), scale - 20, 7);
+  context.fillText(ellipsis(context, fill(reduced, { block: meta.block }), room), place.full, 7);
+}
+
+function paintAtlasNumbers(context, { place, shape: [layers, heads] }) {
+  const half = place.side / place.ratio / 2;
+  context.textAlign = "right";
+  for (let head = 0; head < heads; head += tickStep(place.step, 11)) {
+    context.fillText(head, BESIDE - 6, mapCorner(place, 0, head)[1] + half);
   }
   context.textAlign = "center";
+  const each = Math.max(5, tickStep(place.step, 22)), last = layers - 1;
   for (let layer = 0; layer < layers; layer++) {
-    if (layer % 5 && layer !== layers - 1) continue;
+    const far = layer === last && (last % each) * place.step > 20;
+    if (layer % each && !far) continue;
     const [x, y] = mapCorner(place, layer, heads);
-    context.fillText(layer, x + half, y + 8);
+    context.fillText(layer, Math.min(x + half, place.outer - 7), y + 7);
   }
 }
 
 function paintAtlasFrames(canvas, { place, theme }, chosen, hover) {
-  const context = sharpen(canvas, place.width, place.total);
+  const context = sharpen(canvas, place.full, place.total), side = place.side / place.ratio;
   const frame = (item, colour, thick) => {
-    const [x, y] = mapCorner(place, ...item), side = place.step - SPACE;
+    const [x, y] = mapCorner(place, ...item);
     context.strokeStyle = colour;
     context.lineWidth = thick;
     context.strokeRect(x - 1.5, y - 1.5, side + 3, side + 3);
   };
   if (hover) frame(hover, theme.faint, 1.5);
   if (!chosen) return;
-  frame(chosen, theme.background, 5);
+  frame(chosen, theme.background, 6);
   frame(chosen, theme.text, 2.5);
 }
 

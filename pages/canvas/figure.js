@@ -1,11 +1,12 @@
 // What the drawn components share: two canvases (the picture, and the frames above it), a reader
-// who points, clicks and presses arrow keys, drawing device pixels, and saving.
+// who points, clicks and presses arrow keys, device pixels, the line below with scale and buttons.
 // Knows no figure and no sentence.
 
 // The default export of a drawn component. `kind` is what differs:
 //   state                           the name under which Python gets the chosen item
 //   read(meta, arrays) -> view      what the functions below need
-//   place(view, width)              -> {outer, ...}: where things lie, in CSS pixels
+//   place(view, width, saves)       -> {outer, full, legend, ...}: where things lie, in CSS pixels;
+//                                   `saves` is the width of the save buttons
 //   base(canvas, view)              paints the picture
 //   over(canvas, view, chosen, hover)     paints what moves
 //   at(view, event)                 -> the item under the pointer, or null
@@ -17,7 +18,7 @@
 function drawn(kind) {
   return component((host, port) => {
     const parts = figureParts(host, Boolean(kind.csv));
-    const { root, figure, base, over, live, png, csv } = parts;
+    const { root, figure, base, over, live, saves, png, csv } = parts;
     const tip = makeTooltip(figure), choice = makeChoice(tellPython(port, kind.state));
     let view = null, hover = null;
 
@@ -25,7 +26,9 @@ function drawn(kind) {
     const redraw = () => {
       if (!view || !root.clientWidth) return;
       view.theme = readTheme(host);
-      view.place = kind.place(view, root.clientWidth);
+      view.place = kind.place(view, root.clientWidth, saves.offsetWidth);
+      saves.classList.toggle("below", view.place.legend.below);
+      saves.style.right = `${view.place.outer - view.place.full}px`;
       kind.base(base, view);
       frames();
     };
@@ -61,9 +64,11 @@ function drawn(kind) {
       choose(item);
     });
     png.addEventListener("click", () => {
-      savePng([base, over], view.theme.background, `${view.meta.name}.png`);
+      savePng([base, over], view.theme.background, `${fileName(view.meta.name)}.png`);
     });
-    csv?.addEventListener("click", () => saveCsv(kind.csv(view), `${view.meta.name}.csv`));
+    csv?.addEventListener("click", () => {
+      saveCsv(kind.csv(view), `${fileName(view.meta.name)}.csv`);
+    });
 
     const resized = new ResizeObserver(() => {
       if (root.clientWidth !== view?.place?.outer) redraw();
@@ -84,6 +89,7 @@ function drawn(kind) {
         tip.hide();
         png.textContent = meta.labels.save_png;
         if (csv) csv.textContent = meta.labels.save_csv;
+        saves.hidden = meta.saves === false;
         over.setAttribute("aria-label", meta.labels.aria);
         redraw();
       },
@@ -107,11 +113,11 @@ function figureParts(host, table) {
   over.tabIndex = 0;
   over.setAttribute("role", "grid");
   live.setAttribute("aria-live", "polite");
-  figure.append(base, over);
   saves.append(...(csv ? [png, csv] : [png]));
-  root.append(figure, saves, live);
+  figure.append(base, over, saves);
+  root.append(figure, live);
   host.append(root);
-  return { root, figure, base, over, live, png, csv };
+  return { root, figure, base, over, live, saves, png, csv };
 }
 
 // ---- keys ---------------------------------------------------------------------------------------
@@ -176,22 +182,6 @@ function pixelTable(lut) {
   return new Uint32Array(bytes.buffer);
 }
 
-// The colour scale between its two end values, starting at x; returns where it ends.
-function paintScale(context, { luts, theme }, low, high, x, y) {
-  const lut = luts[theme.dark ? 1 : 0];
-  context.textAlign = "left";
-  context.fillStyle = theme.faint;
-  context.fillText(low, x, y);
-  const start = x + context.measureText(low).width + 6;
-  for (let i = 0; i < 128; i++) {
-    context.fillStyle = `rgb(${lut.subarray(i * 6, i * 6 + 3).join()})`;
-    context.fillRect(start + i, y - 5, 1.5, 10);
-  }
-  context.fillStyle = theme.faint;
-  context.fillText(high, start + 135, y);
-  return start + 135 + context.measureText(high).width;
-}
-
 function pixelOf(rgb) {
   return new Uint32Array(Uint8ClampedArray.of(...rgb, 255).buffer)[0];
 }
@@ -212,54 +202,74 @@ function tickStep(pixelsPerItem, apart) {
   }
 }
 
-// ---- numbers and files --------------------------------------------------------------------------
+// ---- the line below a figure: colour scale left, save buttons right -----------------------------
 
-// The shortest decimal that reads back as the same float32; "" for a masked value.
-function shortest(value) {
-  if (!Number.isFinite(value)) return "";
-  for (let digits = 1; digits < 9; digits++) {
-    const text = value.toPrecision(digits);
-    if (Math.fround(Number(text)) === value) return String(Number(text));
+const LEGEND = 19, BAR = 128, LEAST_BAR = 36, SWATCH = 44, APART = 16;
+
+const pen = element("canvas").getContext("2d");
+
+function widest(texts, font, most = Infinity) {
+  pen.font = font;
+  const width = (text) => pen.measureText(text).width;
+  return Math.min(most, texts.reduce((wide, text) => Math.max(wide, width(text)), 0));
+}
+
+// legend = {low, high, masked}: the end values, and what the hatched swatch says ("" for none).
+function legendTexts({ low, high }, font) {
+  return widest([low], font) + widest([high], font) + 12;
+}
+
+// The width at which nothing is cut.
+function legendWidth(legend, font, saves) {
+  const swatch = legend.masked ? SWATCH + widest([legend.masked], font) : 0;
+  return legendTexts(legend, font) + BAR + swatch + (saves && saves + APART);
+}
+
+// In less room the scale first moves to the left edge, then shrinks, then the swatch's words are
+// cut; where even that does not fit beside the buttons, they go to a line of their own: `below`.
+function placeLegend(legend, font, left, full, saves) {
+  const texts = legendTexts(legend, font), swatch = legend.masked ? SWATCH : 0;
+  const beside = full - (saves && saves + APART);
+  const below = texts + LEAST_BAR + (swatch && swatch + 30) > beside;
+  const end = below ? full : beside;
+  const words = swatch && swatch + widest([legend.masked], font);
+  const start = end - left >= texts + 90 + words ? left : 0;
+  const bar = Math.min(BAR, Math.max(LEAST_BAR, end - start - texts - words));
+  return { ...legend, start, bar, end, below };
+}
+
+function paintLegend(context, { luts, theme, place: { legend, total, sans } }) {
+  const y = total - LEGEND / 2, { start, bar, low, high, masked } = legend;
+  context.font = sans;
+  context.textAlign = "left";
+  context.fillStyle = theme.faint;
+  context.fillText(low, start, y);
+  const from = start + context.measureText(low).width + 6, lut = luts[theme.dark ? 1 : 0];
+  for (let i = 0; i < bar; i++) {
+    const code = Math.round((255 * i) / (bar - 1));
+    context.fillStyle = `rgb(${lut.subarray(code * 3, code * 3 + 3).join()})`;
+    context.fillRect(from + i, y - 5, 1.5, 10);
   }
-  return String(Number(value.toPrecision(9)));
+  context.fillStyle = theme.faint;
+  context.fillText(high, from + bar + 6, y);
+  if (!masked) return;
+  const x = from + bar + 6 + context.measureText(high).width;
+  paintHatch(context, theme, [x + 20, y - 6, 18, 12]);
+  context.fillStyle = theme.faint;
+  context.fillText(ellipsis(context, masked, legend.end - x - SWATCH), x + SWATCH, y);
 }
 
-// So many significant digits at most, with a true minus sign; a very small number as 2.5e-6.
-function digits(value, count) {
-  const rounded = Number(value.toPrecision(count));
-  const small = rounded !== 0 && Math.abs(rounded) < 1e-4;
-  return (small ? rounded.toExponential() : String(rounded)).replaceAll("-", "\u2212");
-}
-
-// A spreadsheet runs a cell that starts with = + - or @ as a formula; a token may look like that.
-function csvText(text) {
-  const safe = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
-  return `"${safe.replaceAll('"', '""')}"`;
-}
-
-function saveBlob(blob, name) {
-  const link = element("a");
-  link.href = URL.createObjectURL(blob);
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
-}
-
-// The canvases, one upon the other, on the page background: a transparent PNG is unreadable in a
-// viewer of the other theme.
-function savePng(canvases, background, name) {
-  const copy = element("canvas");
-  copy.width = canvases[0].width;
-  copy.height = canvases[0].height;
-  const context = copy.getContext("2d");
-  context.fillStyle = background;
-  context.fillRect(0, 0, copy.width, copy.height);
-  for (const canvas of canvases) context.drawImage(canvas, 0, 0);
-  copy.toBlob((blob) => saveBlob(blob, name));
-}
-
-// The byte order mark makes a spreadsheet read the file as UTF-8.
-function saveCsv(lines, name) {
-  const text = "\ufeff" + lines.join("\r\n") + "\r\n";
-  saveBlob(new Blob([text], { type: "text/csv;charset=utf-8" }), name);
+function paintHatch(context, theme, [left, top, width, height]) {
+  context.save();
+  context.beginPath();
+  context.rect(left, top, width, height);
+  context.clip();
+  context.strokeStyle = theme.line;
+  for (let x = left - height; x < left + width; x += 6) {
+    context.beginPath();
+    context.moveTo(x, top + height);
+    context.lineTo(x + height, top);
+    context.stroke();
+  }
+  context.restore();
 }

@@ -1,5 +1,6 @@
 // A matrix of float32 values and its chosen cell. The number shown is the float32 itself.
-// Knows values and words; knows no sentence and no pixel: matrix_paint.js draws.
+// Knows values and words; knows no sentence and no pixel: matrix_place.js, matrix_paint.js and
+// matrix_lens.js do.
 
 export default drawn({
   state: "cell",
@@ -25,12 +26,18 @@ function valueAt({ values, shape }, row, column) {
   return values[row * shape[1] + column];
 }
 
+const columnNumber = (meta, column) => meta.first_column + column * meta.column_step;
+
+function columnName(meta, column) {
+  return meta.columns ? meta.columns[column] : columnNumber(meta, column);
+}
+
 function cellWords(view, [row, column]) {
   const { meta } = view, value = valueAt(view, row, column);
   const shown = value === Infinity ? "\u221e" : digits(value, 6);
   return {
-    row: meta.rows[row], column: meta.columns ? meta.columns[column] : column,
-    row_index: row, column_index: column,
+    row: meta.rows[row], column: columnName(meta, column),
+    row_index: meta.first_row + row, column_index: columnNumber(meta, column),
     row_title: meta.row_title, column_title: meta.column_title,
     value: isMasked(value) ? meta.labels.masked : shown,
   };
@@ -70,7 +77,7 @@ function codeOf(value, { palette, limit }) {
 }
 
 function csvLines({ meta, values, shape: [rows, columns] }) {
-  const names = meta.columns || Array.from({ length: columns }, (_, i) => String(i));
+  const names = Array.from({ length: columns }, (_, i) => String(columnName(meta, i)));
   const head = [csvText(`${meta.row_title} / ${meta.column_title}`), ...names.map(csvText)];
   const lines = [head.join(",")];
   for (let row = 0; row < rows; row++) {

@@ -1,9 +1,11 @@
-"""The cards of the first page: each a stage of the journey, made of this run's own numbers, and a door to its page."""
+"""The cards of the first page: each a stage of the journey, made of this run's own numbers, and a
+door to its page.
+"""
 
 import streamlit as st
 
 from pages import canvas
-from pages.parts import html, journey, panels, strip, style, words
+from pages.parts import html, journey, panels, session, strip, style, words
 from pages.parts.html import Token, percent, token
 from pages.parts.words import text
 from viz import figure
@@ -11,17 +13,29 @@ from viz.atlas import atlas
 from viz.matrix import matrix
 
 
-def card(number: int, name: str, role: str, door: str | None = None, **plain):
-    """A bordered card with its number, its name and a door; returns the container to fill."""
+def card(number: int, name: str, role: str, door=None, **plain):
+    """A bordered card with its number, its name and a door (a function that goes there)."""
     box = st.container(border=True, height="stretch", key=f"wrap_card_{name}")
     with box:
         top = st.container(horizontal=True, horizontal_alignment="distribute", key=f"top_{name}")
         badge = f'<span class="tw-badge {role}">{number}</span>'
         title = words.html(f"start.{name}.title", **plain)
         top.html(f'<p class="tw-card">{badge}<span>{title}</span></p>', width="content")
-        if door is not None and top.button(text("start.open"), key=f"open_{name}", type="tertiary"):
-            journey.go(door)
+        if door and top.button(text("start.open"), key=f"open_{name}", type="tertiary"):
+            door()
     return box
+
+
+def _block(layer: int, op: str, head: int | None = None):
+    """A door to a step of the block page."""
+
+    def door():
+        st.session_state["layer"] = layer
+        if head is not None:
+            st.session_state["head"] = head
+        journey.go("block", op=op, pos=None, cell=None)
+
+    return door
 
 
 def caption(name: str, /, **values) -> None:
@@ -31,33 +45,32 @@ def caption(name: str, /, **values) -> None:
 
 def tokens(trace) -> None:
     """Card 1: the text as tokens with their ids."""
-    with card(1, "tokens", "residual", door="tokens"):
+    with card(1, "tokens", "residual", door=lambda: journey.go("tokens")):
         caption("tokens.caption", n=len(trace.ids))
         strip.show(trace, None, key="start_tokens", variant="tall", pick=False)
 
 
 def embedding(trace, rows) -> None:
     """Card 2: one row of numbers per token."""
-    with card(2, "embedding", "residual", door="block", width=trace.config.width):
+    door = _block(0, "resid_pre")
+    with card(2, "embedding", "residual", door=door, width=trace.config.width):
         caption("embedding.caption", width=trace.config.width)
-        panels.show(rows, trace.tokens, key="start_embedding", caption=False)
+        panels.show(rows, trace.tokens, key="start_embedding", caption=False, lens=False)
 
 
 def heads(trace, seen) -> None:
     """Card 3: one head to read, then the whole field of them."""
     layer, head = seen.framed
     c = trace.config
-    with card(3, "heads", "attention", door=None, n_layers=c.n_layers, n_heads=c.n_heads):
+    door = _block(layer, "attn.weights", head)
+    with card(3, "heads", "attention", door=door, n_layers=c.n_layers, n_heads=c.n_heads):
         tokens = trace.tokens
         values = {"layer": layer, "head": head, "weight": f"{seen.weight:.2f}"}
         values |= {"last": Token(tokens[-1]), "key": Token(tokens[seen.key])}
-        one, field = st.columns([1.25, 2], gap="medium")
+        one, field = st.columns([1.6, 2], gap="small")
         with one:
             caption("heads.one", **values)
             canvas.matrix(_map(seen, tokens), key="start_map")
-            if st.button(text("start.heads.open"), key="open_heads", type="tertiary"):
-                st.session_state["layer"], st.session_state["head"] = layer, head
-                journey.go("block", op="attn.weights", pos=None, cell=None)
         with field:
             caption("heads.field", n_heads=c.n_layers * c.n_heads)
             labels = words.table(
@@ -93,7 +106,8 @@ def _map(seen, tokens):
 def lens(trace, seen) -> None:
     """Card 4: the place of the answer if the model stopped after each layer."""
     best = seen.guess.top[0]
-    with card(4, "lens", "mlp"):
+    door = _block(seen.lens.first_layer, "resid_post")
+    with card(4, "lens", "mlp", door=door):
         caption("lens.caption", token=Token(best.text), vocab=f"{trace.config.vocab:,}")
         drawn = figure.ranks(
             seen.lens.ranks,
@@ -112,29 +126,44 @@ def lens(trace, seen) -> None:
 
 def scores(trace, seen) -> None:
     """Card 5: the first candidates and their probabilities."""
-    with card(5, "scores", "logits", door="output", vocab=f"{trace.config.vocab:,}"):
+    with card(
+        5,
+        "scores",
+        "logits",
+        door=lambda: journey.go("output", op=None),
+        vocab=f"{trace.config.vocab:,}",
+    ):
         caption("scores.caption")
         rows = []
         for c in seen.guess.top[:6]:
-            bar = f'<span class="tw-bar" style="width:{100 * c.prob:.1f}%;background:var(--tw-logits)"></span>'
-            rows.append(f"<tr><td>{token(c.text)}</td><td style='width:55%;text-align:left'>{bar}</td>"
-                        f"<td>{percent(c.prob)}</td></tr>")  # fmt: skip
-        html.show(f'<table class="tw-table"><tbody>{"".join(rows)}</tbody></table>')
+            css = f"width:{100 * c.prob:.1f}%;background:var(--tw-logits)"
+            bar = f'<span class="tw-bar" style="{css}"></span>'
+            rows.append([token(c.text), bar, percent(c.prob)])
+        html.show(html.table([], rows, "bars"))
         caption("scores.held", n=f"{seen.guess.n_for_90:,}")
 
 
 def loop(trace, seen) -> None:
     """Card 6: the choice joins the text, and round again."""
     with card(6, "loop", "key"):
-        tail = "".join(trace.tokens[-5:])
+        best = seen.guess.top[0]
         dots = "… " if len(trace.tokens) > 5 else ""
-        first = f'<b class="logits">{token(seen.guess.top[0].text)}</b>'
-        html.show(f'<p class="tw-loop">{dots}{token(tail)}{first}</p>')
+        tail = " ".join(token(t) for t in trace.tokens[-5:])
+        html.show(f'<p class="tw-loop">{dots}{tail} <b>{token(best.text, "logits")}</b></p>')
         caption("loop.caption")
         if seen.next_text:
-            html.show(
-                f'<p class="tw-loop">⟲ {words.html("start.loop.next", token=Token(seen.next_text))}</p>'
+            after = words.html("start.loop.next", token=Token(seen.next_text))
+            html.show(f'<p class="tw-loop">⟲ {after}</p>')
+        if seen.appended is not None:
+            st.button(
+                text("start.loop.append"), key="append", on_click=_append, args=(seen.appended,)
             )
+
+
+def _append(added: str) -> None:
+    """The chosen token joins the prompt: one more round, all of it shown again."""
+    st.session_state["prompt"] += added
+    session.forget_place()
 
 
 def covered(number: int, name: str, role: str, **plain) -> None:

@@ -1,4 +1,6 @@
-"""Charts of the output page: candidates as bars, the whole vocabulary as a histogram. Knows viz and the session."""
+"""Charts of the output page: candidates as bars, the whole vocabulary as a histogram. Knows viz and
+the session.
+"""
 
 import streamlit as st
 
@@ -25,9 +27,14 @@ def pick_op(op: str) -> None:
 
     st.session_state["output_op"] = op
     st.segmented_control(
-        text("output.step"), OPS, format_func=words.short, key="output_op", required=True, on_change=picked,
+        text("output.step"),
+        OPS,
+        format_func=words.short,
+        key="output_op",
+        required=True,
+        on_change=picked,
         label_visibility="collapsed",
-    )  # fmt: skip
+    )
 
 
 def chosen_id(best, vocab: int) -> int:
@@ -69,17 +76,20 @@ def candidates(best, op: str, id: int) -> None:
             session.put(cell=ids[points[0]])
 
     st.plotly_chart(
-        drawn, key=f"bars_{op}", on_select=on_select, selection_mode="points", config=CONFIG,
+        drawn,
+        key=f"bars_{op}",
+        on_select=on_select,
+        selection_mode="points",
+        config=CONFIG,
         alt=text(f"output.{op}_alt", n=len(best.top)),
-    )  # fmt: skip
+    )
 
 
 def vocabulary(best, mine, op: str) -> None:
     """Where all scores of the vocabulary lie, with the chosen token marked."""
     html.show(f'<p class="tw-panel-name">{words.html("output.all")}</p>')
-    html.show(
-        f'<p class="tw-caption">{words.html("output.all_caption", log_sum_exp=html.number(best.log_sum_exp))}</p>'
-    )
+    caption = words.html("output.all_caption", log_sum_exp=html.number(best.log_sum_exp))
+    html.show(f'<p class="tw-caption">{caption}</p>')
     drawn = figure.histogram(
         best.counts,
         best.edges,

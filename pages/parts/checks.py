@@ -1,4 +1,6 @@
-"""The line that says how we know: checks of this very run, and of a run with reference values. Knows core's checks."""
+"""The line that says how we know: checks of this very run, and of a run with reference values.
+Knows core's checks.
+"""
 
 import streamlit as st
 
@@ -17,7 +19,7 @@ def line(trace, layer: int) -> None:
     seconds = f"{trace.seconds:.2f}"
     parts = [words.html("checks.computed", seconds=seconds)]
     parts += [
-        words.html(f"checks.short_{c.name}", value=f"{c.value:.1g}")
+        words.html(f"checks.short_{c.name}", value=f"{c.value:.5f}")
         for c in found
         if c.name in SHORT
     ]

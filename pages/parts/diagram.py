@@ -1,4 +1,6 @@
-"""The data-flow diagram of the block, drawn from the catalogue: the current op lit, its inputs marked."""
+"""The data-flow diagram of the block, drawn from the catalogue: the current op lit, its inputs
+marked.
+"""
 
 import streamlit as st
 

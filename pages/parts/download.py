@@ -1,4 +1,6 @@
-"""The offer to download a model that is not on disk, with progress and a way to stop. Knows core's fetch."""
+"""The offer to download a model that is not on disk, with progress and a way to stop. Knows core's
+fetch.
+"""
 
 import streamlit as st
 
@@ -10,7 +12,9 @@ from pages.parts.words import text
 
 
 def offer(name: str) -> None:
-    """What is missing, how large it is, and a button; while it runs, a bar and a button that stops it."""
+    """What is missing, how large it is, and a button; while it runs, a bar and a button that stops
+    it.
+    """
     entry = registry.MODELS[name]
     megabytes = round(entry.package_bytes / 1e6)
     sentence = words.html(

@@ -1,6 +1,8 @@
-"""Explain this number: operands, largest products, the rest, their sum, the recorded value, equal or not.
+"""Explain this number: operands, largest products, the rest, their sum, the recorded value, equal
+or not.
 
-Shows an Explanation of core; computes nothing itself. Everything goes through the escaping renderer.
+Shows an Explanation of core; computes nothing itself. Everything goes through the escaping
+renderer.
 """
 
 from core.analyse import Explanation
@@ -98,7 +100,7 @@ def _term(t, largest):
     factors = " × ".join(
         f'<span class="{_role(o)}">{number(o.value, 3)}</span>' for o in t.operands
     )
-    width = f"{abs(t.value) / largest * 2.6:.2f}em"
+    width = f"{abs(t.value) / largest * 2.2:.2f}em"
     bar = f'<span class="tw-bar {"negative" if t.value < 0 else ""}" style="width:{width}"></span>'
     return [f'<span class="tw-nowrap">{factors}</span>', f"<b>{number(t.value, 3)}</b>", bar]
 
@@ -147,4 +149,5 @@ def _verdict(e):
     detail = words.html(
         "explain.difference", difference=f"{e.difference:.1e}", tolerance=f"{e.tolerance:.1e}"
     )
-    return f'<div class="tw-{name}" data-verdict="{name}"><span>{sign} {word}</span><small>{detail}</small></div>'
+    inside = f"<span>{sign} {word}</span><small>{detail}</small>"
+    return f'<div class="tw-{name}" data-verdict="{name}">{inside}</div>'

@@ -1,4 +1,6 @@
-"""The reader's own guess before the model's, and what is worth saying about a prompt. Knows the session and words."""
+"""The reader's own guess before the model's, and what is worth saying about a prompt. Knows the
+session and words.
+"""
 
 import streamlit as st
 
@@ -17,15 +19,19 @@ def ask() -> None:
 
 
 def may_show() -> bool:
-    """Whether the answer may be seen: always, unless the reader wants to guess first and has not yet."""
+    """Whether the answer may be seen: always, unless the reader wants to guess first and has not
+    yet.
+    """
     return not st.session_state.get("cover") or bool((st.session_state.get("guess") or "").strip())
 
 
 def notices(trace, seen) -> None:
-    """Where the guess stands; a trailing space; Chinese; bytes without a token; what the preset shows."""
+    """Where the guess stands; a trailing space; Chinese; bytes without a token; what the preset
+    shows.
+    """
     _rank(trace, seen)
     prompt = st.session_state["prompt"]
-    if prompt.endswith(" ") and st.session_state.get("mode") != "chat":
+    if ends_in_stray_space(prompt) and st.session_state.get("mode") != "chat":
         _trailing_space(trace, prompt)
     elif has_han(prompt):
         run.notice(words.html("notice.chinese"))
@@ -49,13 +55,22 @@ def _rank(trace, seen):
         return
     best = seen.guess.top[0]
     run.notice(
-        words.html("guess.rank", token=Token(found.text), rank=f"{found.rank:,}", prob=percent(found.prob),
-                   vocab=f"{trace.config.vocab:,}", top=Token(best.text), top_prob=percent(best.prob))
-    )  # fmt: skip
+        words.html(
+            "guess.rank",
+            token=Token(found.text),
+            rank=f"{found.rank:,}",
+            prob=percent(found.prob),
+            vocab=f"{trace.config.vocab:,}",
+            top=Token(best.text),
+            top_prob=percent(best.prob),
+        )
+    )
 
 
 def _trailing_space(trace, prompt):
-    """The prompt ends in a space, which the model expects at the start of the next token: offer it without."""
+    """The prompt ends in a space, which the model expects at the start of the next token: offer it
+    without.
+    """
 
     def shorten():
         st.session_state["prompt"] = prompt.rstrip(" ")
@@ -64,6 +79,12 @@ def _trailing_space(trace, prompt):
     run.notice(words.html("notice.space", token=Token(trace.tokens[-1])))
     if prompt.rstrip(" "):
         st.button(text("notice.space_remove"), key="remove_space", on_click=shorten)
+
+
+def ends_in_stray_space(prompt: str) -> bool:
+    """Whether a text ends with a space that the next token would bring itself: not after a digit,
+    since digits come without one."""
+    return prompt.endswith(" ") and not prompt.rstrip(" ")[-1:].isdigit()
 
 
 def has_han(text: str) -> bool:

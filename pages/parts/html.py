@@ -1,6 +1,7 @@
 """Our own small renderer: templates from lessons/ and hostile text become HTML, everything escaped.
 
-Knows **bold**, `code` and placeholders. Prompts and model text go through here (or a canvas), never through Markdown.
+Knows **bold**, `code` and placeholders. Prompts and model text go through here (or a canvas), never
+through Markdown.
 """
 
 import re
@@ -46,7 +47,8 @@ def table(head: list[str], rows: list[list[str]], classes: str = "") -> str:
     """A table of cells that are HTML already."""
     top = "".join(f"<th>{cell}</th>" for cell in head)
     body = "".join("<tr>" + "".join(f"<td>{c}</td>" for c in row) + "</tr>" for row in rows)
-    return f'<table class="tw-table {classes}"><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>'
+    inside = f"<thead><tr>{top}</tr></thead><tbody>{body}</tbody>"
+    return f'<table class="tw-table {classes}">{inside}</table>'
 
 
 def number(value: float, digits: int = 4) -> str:

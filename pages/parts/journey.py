@@ -1,4 +1,6 @@
-"""The strip on top of every page: the stops of the journey, the current one marked. Knows pages by name."""
+"""The strip on top of every page: the stops of the journey, the current one marked. Knows pages by
+name.
+"""
 
 import streamlit as st
 
@@ -21,7 +23,7 @@ def pages() -> dict:
             title=text(f"pages.{name}"),
             url_path="" if name == "start" else name,
             default=name == "start",
-        )  # fmt: skip
+        )
         for name in PLACES
     }
 

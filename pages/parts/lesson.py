@@ -1,4 +1,6 @@
-"""A lesson on the page: title, idea, maths, code, what to look for, predict then reveal. Knows lessons and sizes."""
+"""A lesson on the page: title, idea, maths, code, what to look for, predict then reveal. Knows
+lessons and sizes.
+"""
 
 import math
 
@@ -14,21 +16,33 @@ def sizes(trace) -> dict:
     """The numbers that a lesson may name: the sizes of this model and of this run."""
     c = trace.config
     return {
-        "n_layers": c.n_layers, "n_heads": c.n_heads, "n_kv_heads": c.n_kv_heads, "group": c.group,
-        "head_dim": c.head_dim, "n_pairs": c.head_dim // 2, "sqrt_head_dim": f"{math.sqrt(c.head_dim):g}",
-        "width": c.width, "neurons": f"{c.neurons:,}", "vocab": f"{c.vocab:,}", "theta": f"{c.rope_theta:,.0f}",
-        "eps": f"{c.norm_eps:g}", "context": f"{c.context:,}", "n_tokens": len(trace.ids),
+        "n_layers": c.n_layers,
+        "n_heads": c.n_heads,
+        "n_kv_heads": c.n_kv_heads,
+        "group": c.group,
+        "head_dim": c.head_dim,
+        "n_pairs": c.head_dim // 2,
+        "sqrt_head_dim": f"{math.sqrt(c.head_dim):g}",
+        "width": c.width,
+        "neurons": f"{c.neurons:,}",
+        "vocab": f"{c.vocab:,}",
+        "theta": f"{c.rope_theta:,.0f}",
+        "eps": f"{c.norm_eps:g}",
+        "context": f"{c.context:,}",
+        "n_tokens": len(trace.ids),
         "n_all_heads": c.n_layers * c.n_heads,
-    }  # fmt: skip
+    }
 
 
 def token_values(trace, position: int) -> dict:
     """The tokens that a lesson may name; `token` is the one at the chosen position."""
     tokens = trace.tokens
     return {
-        "token": Token(tokens[position]), "first_token": Token(tokens[0]), "last_token": Token(tokens[-1]),
+        "token": Token(tokens[position]),
+        "first_token": Token(tokens[0]),
+        "last_token": Token(tokens[-1]),
         "position": position,
-    }  # fmt: skip
+    }
 
 
 def heading(lesson: lessons.Lesson, **values) -> None:

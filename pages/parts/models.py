@@ -1,4 +1,5 @@
-"""Which models the pages may open: registry names on disk, and paths given when the server was started.
+"""Which models the pages may open: registry names on disk, and paths given when the server was
+started.
 
 Knows names; a link can neither open a path nor start a download.
 """
@@ -12,9 +13,11 @@ DEFAULT = "smollm2-135m-instruct"
 
 
 def available() -> dict[str, str]:
-    """Names to offer, in order, with what `open_model` takes for each: the default first, then the rest.
+    """Names to offer, in order, with what `open_model` takes for each: the default first, then the
+    rest.
 
-    TOKENWALK_MODELS holds further paths, separated as in PATH; a file is offered under its name without ending.
+    TOKENWALK_MODELS holds further paths, separated as in PATH; a file is offered under its name
+    without ending.
     """
     offered = {DEFAULT: DEFAULT}
     offered |= {name: name for name in registry.MODELS if registry.on_disk(name)}

@@ -1,4 +1,6 @@
-"""Panels of a step as matrices on the page, with labels in the reader's language. Knows panels, canvas and words."""
+"""Panels of a step as matrices on the page, with labels in the reader's language. Knows panels,
+canvas and words.
+"""
 
 from core.analyse.view import Panel
 from pages import canvas
@@ -8,17 +10,22 @@ from viz.matrix import matrix
 
 LABELS = ("tooltip", "masked", "selected", "save_png", "save_csv")
 TOKEN_AXES = ("seq", "query", "key")
+INDENT = 92  # pixels for row names: the same everywhere, so that strips align column by column
+TALLEST, PICTURE = 460, 150  # pixels: the cells of a figure, and of a reduced weight matrix
 
 
-def show(panel: Panel, tokens, key: str, on_cell=None, caption: bool = True) -> None:
-    """One panel under its name: tokens as labels where an axis counts positions, plain numbers elsewhere."""
+def show(panel: Panel, tokens, key: str, on_cell=None, caption=True, lens=True) -> None:
+    """One panel under its name: tokens as labels where an axis counts positions, plain numbers
+    elsewhere.
+    """
     if caption:
         html.show(_caption(panel))
-    canvas.matrix(payload(panel, tokens), key=key, on_cell=on_cell)
+    canvas.matrix(payload(panel, tokens, lens), key=key, on_cell=on_cell)
 
 
-def payload(panel: Panel, tokens) -> bytes:
-    """The panel as the canvas takes it."""
+def payload(panel: Panel, tokens, lens: bool = True) -> bytes:
+    """The panel as the canvas takes it; a reduced picture has neither lens nor data to save."""
+    whole = panel.block == (1, 1)
     return matrix(
         panel.values,
         rows=_names(panel.rows, panel.first_row, panel.values.shape[0], tokens, panel.block[0]),
@@ -30,7 +37,14 @@ def payload(panel: Panel, tokens) -> bytes:
         selected=panel.selected,
         causal=panel.amount and panel.rows == "query" and panel.values.shape[0] > 1,
         labels=words.table("matrix", *LABELS) | {"aria": _aria(panel)},
-        name=f"{panel.name}",
+        name=panel.name,
+        first_row=panel.first_row,
+        first_column=panel.first_column,
+        column_step=panel.block[1],
+        lens=lens and whole,
+        saves=whole,
+        height=TALLEST if whole else PICTURE,
+        indent=INDENT,
     )
 
 
@@ -71,4 +85,5 @@ def _caption(panel):
         note = " · " + words.html("matrix.blocks", rows=rows, columns=columns)
     title = html.rich(_title(panel))
     name = f"<code>{panel.name}</code>"
-    return f'<p class="tw-panel-name"><span class="{panel.role}">{part}: {title}</span> {name}{note}</p>'
+    shown = f'<span class="{panel.role}">{part}: {title}</span> {name}{note}'
+    return f'<p class="tw-panel-name">{shown}</p>'

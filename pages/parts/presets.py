@@ -1,4 +1,6 @@
-"""Prompts that show something, each with the layer and head where it really shows. Knows lessons and the session."""
+"""Prompts that show something, each with the layer and head where it really shows. Knows lessons
+and the session.
+"""
 
 import streamlit as st
 

@@ -1,4 +1,5 @@
-"""From the controls to a trace: one call, behind a small semaphore, and a sentence where it cannot be made.
+"""From the controls to a trace: one call, behind a small semaphore, and a sentence where it cannot
+be made.
 
 Knows the session, the models on offer and core; shows errors, no figures.
 """
@@ -30,7 +31,9 @@ def title() -> str:
 
 
 def model():
-    """The chosen model, opened. Where it is not on disk, the offer to download it; nothing below is run then."""
+    """The chosen model, opened. Where it is not on disk, the offer to download it; nothing below is
+    run then.
+    """
     name = model_name()
     if name in registry.MODELS and not registry.on_disk(name):
         download.offer(name)
@@ -51,7 +54,9 @@ def spec() -> RunSpec:
 
 
 def trace():
-    """The run of what the controls say; or a sentence that says why there is none, and the page ends there."""
+    """The run of what the controls say; or a sentence that says why there is none, and the page
+    ends there.
+    """
     opened = model()
     try:
         wanted = spec()

@@ -1,4 +1,6 @@
-"""The sidebar: model, prompt, plain or chat, layer and head, language, the link. Knows widgets and the session."""
+"""The sidebar: model, prompt, plain or chat, layer and head, language, the link. Knows widgets and
+the session.
+"""
 
 import streamlit as st
 
@@ -69,13 +71,24 @@ def _layer_and_head(config):
     left, right = st.columns(2)
     last_layer, last_head = config.n_layers - 1, config.n_heads - 1
     left.number_input(
-        text("sidebar.layer", last=last_layer), 0, last_layer, min(FIRST_LAYER, last_layer),
-        key="layer", bind="query-params", persist_state="session", help=text("sidebar.layer_keys"),
-    )  # fmt: skip
+        text("sidebar.layer", last=last_layer),
+        0,
+        last_layer,
+        min(FIRST_LAYER, last_layer),
+        key="layer",
+        bind="query-params",
+        persist_state="session",
+        help=text("sidebar.layer_keys"),
+    )
     right.number_input(
-        text("sidebar.head", last=last_head), 0, last_head, min(FIRST_HEAD, last_head),
-        key="head", bind="query-params", persist_state="session",
-    )  # fmt: skip
+        text("sidebar.head", last=last_head),
+        0,
+        last_head,
+        min(FIRST_HEAD, last_head),
+        key="head",
+        bind="query-params",
+        persist_state="session",
+    )
     if config.group > 1:
         kv_head = st.session_state["head"] // config.group
         html.show(f'<p class="tw-hint">{words.html("sidebar.reads", kv_head=kv_head)}</p>')

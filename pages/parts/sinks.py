@@ -1,4 +1,4 @@
-"""The block page's question: how many heads park on the first token? Answered from the current run."""
+"""The block page asks: how many heads park on the first token? Answered from the current run."""
 
 from core.analyse.heads import attention, n_sinks, sink_share
 from pages.parts import html, lesson, run

@@ -1,4 +1,6 @@
-"""Walking through a block: which op, which cell, and the bar that steps. Knows the session; holds no maths."""
+"""Walking through a block: which op, which cell, and the bar that steps. Knows the session; holds
+no maths.
+"""
 
 import streamlit as st
 
@@ -16,7 +18,9 @@ def current_op() -> str:
 
 
 def column(op: str) -> int | None:
-    """The chosen column, where one was chosen on an axis of the same kind; None lets the step choose."""
+    """The chosen column, where one was chosen on an axis of the same kind; None lets the step
+    choose.
+    """
     axis = session.get("cell_axis")
     return session.get("cell") if axis in (None, column_axis(op)) else None
 

@@ -6,7 +6,9 @@ from pages.parts.html import rich
 
 
 def text(key: str, /, **values) -> str:
-    """A short plain text from ui.toml: for widget labels and figure labels. Never give it prompt text."""
+    """A short plain text from ui.toml: for widget labels and figure labels. Never give it prompt
+    text.
+    """
     return lessons.text(session.language(), key, **values)
 
 
@@ -38,5 +40,5 @@ def short(op_id: str) -> str:
 
 
 def table(prefix: str, *names: str) -> dict[str, str]:
-    """Several texts below one heading, as a dictionary: for components that take translated labels."""
+    """Several texts below one heading, by name: for components that take translated labels."""
     return {name: text(f"{prefix}.{name}") for name in names}

@@ -150,3 +150,23 @@ def test_edits_that_cannot_be_made(wrong):
     with pytest.raises(SettingError) as caught:
         Edit(**wrong)
     assert caught.value.code == "bad_edit"
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        Edit("mlp.out", layer=2),
+        Edit("embed", layer=0),
+        Edit("attn.mix", head=4),
+        Edit("attn.k", head=2),
+        Edit("mlp.out", position=2048),
+        Edit("mlp.out", index=32),
+        Edit("mlp.hidden", index=48),
+        Edit("logits", index=299),
+    ],
+)
+def test_edits_outside_the_model_are_refused_not_ignored(tiny_name, edit):
+    for action in (run, lambda spec: next(generate(spec))):
+        with pytest.raises(SettingError) as caught:
+            action(RunSpec(tiny_name, ids=IDS, edits=[edit]))
+        assert caught.value.code == "bad_edit"

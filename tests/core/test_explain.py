@@ -137,7 +137,13 @@ def test_a_score_by_hand(tiny_name):
 
 def test_what_cannot_be_explained(tiny_name):
     trace = run(RunSpec(tiny_name, ids=IDS))
-    for op, layer in [("nothing", 0), ("mlp.out", None), ("mlp.out", 2), ("embed", 0)]:
+    for op, layer in [
+        ("nothing", 0),
+        ("mlp.out", None),
+        ("mlp.out", 2),
+        ("embed", 0),
+        ("logits", 0),
+    ]:
         with pytest.raises(KeyError):
             explain(trace, op, layer, (0, 0))
     for op, layer, index in [

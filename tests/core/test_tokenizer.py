@@ -81,6 +81,8 @@ def test_every_token_of_the_vocabulary(smollm):
     ordinary = [i for i in range(len(words.tokens)) if words.tokens[i] not in words.special]
     assert len(ordinary) == 49_135
     assert sum(not is_utf8(words.token_bytes(i)) for i in ordinary) == 313
+    # 265 tokens decode to one and the same replacement mark: only their bytes tell them apart
+    assert sum(words.decode([i]) == "\ufffd" for i in ordinary) == 265
     assert all(words.display(i) for i in range(len(words.tokens)))
 
 

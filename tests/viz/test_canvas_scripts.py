@@ -1,7 +1,7 @@
 """The parts of the browser scripts that can be wrong without anyone seeing it, run by Node.
 
 The pictures themselves are looked at in a real browser; here are the payload, the pixel bins, the
-saved numbers and the colour code.
+saved numbers, the colour code, and where the parts of a matrix lie.
 """
 
 import json
@@ -16,13 +16,18 @@ from viz.payload import pack
 
 CANVAS = Path(__file__).parents[2] / "pages" / "canvas"
 NODE = shutil.which("node")
+MATRIX = (
+    "common.js", "figure.js", "saving.js",
+    "matrix_place.js", "matrix_paint.js", "matrix_lens.js", "matrix.js",
+)
 pytestmark = pytest.mark.skipif(NODE is None, reason="needs Node to run JavaScript")
 
 
 def answer(expression: str, tmp_path, *scripts: str, data: bytes = b""):
     """The value of a JavaScript expression after the scripts; `bytes` in it is `data`."""
     (tmp_path / "data").write_bytes(data)
-    pen = "{createElement: () => ({getContext: () => ({})})}"
+    pen = "({measureText: (text) => ({width: 7 * text.length})})"
+    pen = f"{{createElement: () => ({{getContext: () => {pen}}})}}; globalThis.window = {{}}"
     text = "".join((CANVAS / script).read_text("utf-8") for script in scripts)
     text = f'import {{readFileSync}} from "node:fs"; globalThis.document = {pen};\n{text}\n'
     text += 'const bytes = new Uint8Array(readFileSync("data"));\n'
@@ -62,35 +67,34 @@ def test_saved_numbers_read_back_as_the_same_float32(tmp_path):
     values = np.array([0.1, 1 / 3, -1e-40, 16777216, 3.4028235e38, 0], np.float32)
     texts = answer(
         "[...unpack(bytes).arrays.values.data].map(shortest)",
-        tmp_path, "common.js", "figure.js", data=pack({}, values=values),
+        tmp_path, "common.js", "saving.js", data=pack({}, values=values),
     )
     assert texts[:2] == ["0.1", "0.33333334"]
     assert [np.float32(text) for text in texts] == values.tolist()
-    assert answer("shortest(NaN) + shortest(-Infinity)", tmp_path, "common.js", "figure.js") == ""
+    assert answer("shortest(NaN) + shortest(-Infinity)", tmp_path, "common.js", "saving.js") == ""
 
 
 def test_numbers_on_screen(tmp_path):
     shown = "[0.0356623, -1234567, 2.52e-6, 0].map((value) => digits(value, 3))"
     expected = ["0.0357", "\u22121230000", "2.52e\u22126", "0"]
-    assert answer(shown, tmp_path, "common.js", "figure.js") == expected
+    assert answer(shown, tmp_path, "common.js", "saving.js") == expected
 
 
 def test_a_token_is_never_a_formula(tmp_path):
     texts = ["=1+1", "@x", "-", 'a"b,c', "␣="]
-    cells = answer(f"{json.dumps(texts)}.map(csvText)", tmp_path, "common.js", "figure.js")
+    cells = answer(f"{json.dumps(texts)}.map(csvText)", tmp_path, "common.js", "saving.js")
     assert cells == ["\"'=1+1\"", "\"'@x\"", "\"'-\"", '"a""b,c"', '"␣="']
 
 
 def test_colour_codes_and_the_strongest_cell(tmp_path):
-    scripts = ("common.js", "figure.js", "matrix_paint.js", "matrix.js")
     signed = '{palette: "signed", limit: 2}'
     codes = answer(f"[-9, -2, 0, 2, NaN, -Infinity].map((v) => codeOf(v, {signed}))",
-                   tmp_path, *scripts)
+                   tmp_path, *MATRIX)
     assert codes == [0, 0, 128, 255, -1, -1]
     view = "{values: [1, -5, NaN, 2, -Infinity, 4], shape: [2, 3]}"
     found = answer(
         f"[strongest({view}, 0, 1, 0, 3), strongest({view}, 0, 2, 2, 3),"
-        f" strongest({view}, 1, 2, 0, 3), strongest({view}, 1, 2, 1, 2)]", tmp_path, *scripts,
+        f" strongest({view}, 1, 2, 0, 3), strongest({view}, 1, 2, 1, 2)]", tmp_path, *MATRIX,
     )
     assert found == [1, 5, 5, 4]
 
@@ -123,3 +127,119 @@ def test_a_choice_is_reported_once_and_old_echoes_are_ignored(tmp_path):
         "stale": [False, [0, 3]],
         "python": [True, [7, 7]],
     }
+
+
+def test_python_hears_of_the_same_token_again(tmp_path):
+    story = """await (async () => {
+      const told = [], wait = () => new Promise((done) => setTimeout(done, 40));
+      const port = {
+        setStateValue: (...what) => told.push(["state", ...what]),
+        setTriggerValue: (...what) => told.push(["trigger", ...what]),
+      };
+      const choice = makeChoice(tellPython(port, "position"), {pause: 5, quiet: 10});
+      choice.move(3); await wait();
+      choice.adopt(3); choice.adopt(0); await wait();
+      choice.move(3); await wait();
+      return told;
+    })()"""
+    told = answer(story, tmp_path, "common.js")
+    assert told == [["state", "position", 3], ["trigger", "position", 3]]
+
+
+def test_saved_files_have_plain_names(tmp_path):
+    names = ["attn.q", "W_q / layer 3", "../注意力", "注意力", ".hidden"]
+    safe = answer(f"{json.dumps(names)}.map(fileName)", tmp_path, "common.js", "saving.js")
+    assert safe == ["attn.q", "w_q-layer-3", "figure", "figure", "hidden"]
+
+
+# ---- places; every letter is 7 pixels wide here --------------------------------------------------
+
+BARE = {
+    "rows": ["abc"], "columns": None, "row_title": "token", "column_title": "dimension",
+    "palette": "signed", "limit": 1, "labels": {"masked": "masked"}, "lens": True, "saves": True,
+    "first_row": 0, "first_column": 0, "column_step": 1, "height": None, "indent": None,
+}
+
+
+def placed(tmp_path, shape, width, **changes):
+    """Where the parts of a matrix lie in a figure of this width; the buttons take 110 pixels."""
+    meta = {"rows": ["abc"] * shape[0]} | changes
+    view = {"meta": BARE | meta, "shape": shape, "theme": {}, "masked": False}
+    pick = "(({across, down, ...rest}) => ({...rest, down: down.from.length}))"
+    return answer(f"{pick}(placeMatrix({json.dumps(view)}, {width}, 110))", tmp_path, *MATRIX)
+
+
+@pytest.mark.parametrize("width", [300, 820])
+def test_a_strip_is_low_with_its_lens_and_its_line(tmp_path, width):
+    place = placed(tmp_path, [1, 576], width)
+    assert place["lens"]["count"] >= 3 and place["total"] <= 92
+    assert place["top"] + place["height"] + 15 <= place["lens"]["names"] - 6
+    assert place["lens"]["bottom"] <= place["total"] - 19
+    assert not place["legend"]["below"]
+
+
+def test_strips_with_one_indent_align(tmp_path):
+    one, two = (
+        placed(tmp_path, [1, 64], 500, rows=[name], indent=90) for name in ("a", "b" * 40)
+    )
+    assert one["left"] == two["left"] == 90 and one["cw"] == two["cw"]
+    assert placed(tmp_path, [1, 64], 500)["left"] == 3 * 7 + 10
+
+
+@pytest.mark.parametrize("width", [140, 190, 230, 300, 500, 1200])
+def test_a_lens_cell_holds_its_number_or_there_is_no_lens(tmp_path, width):
+    lens = placed(tmp_path, [4, 576], width)["lens"]
+    if lens is None:
+        assert width < 3 * (7 * len("-0.0012") + 5)
+    else:
+        assert 3 <= lens["count"] <= 15 and lens["count"] % 2 == 1
+        assert lens["cell"] >= 7 * len("-0.0012") + 2
+
+
+def test_a_reduced_picture_has_no_lens_and_keeps_to_its_height(tmp_path):
+    place = placed(tmp_path, [48, 144], 500, lens=False, height=40)
+    assert place["lens"] is None and place["height"] == 40
+    assert place["down"] == 40 < 48
+    assert placed(tmp_path, [48, 144], 500)["height"] > 40
+
+
+def test_short_column_names_lie_flat_and_take_one_line(tmp_path):
+    names = ["The", "of", "The", "is", "a"]
+    flat = placed(tmp_path, [5, 5], 500, columns=names)
+    narrow = placed(tmp_path, [5, 5], 120, columns=names)
+    long = placed(tmp_path, [5, 5], 500, columns=[*names[:4], "internationally"])
+    assert [p["names"] for p in (flat, narrow, long)] == ["flat", "slanted", "slanted"]
+    assert flat["cw"] == 46 and flat["top"] < narrow["top"] < long["top"]
+
+
+def test_buttons_get_a_line_of_their_own_where_the_scale_leaves_no_room(tmp_path):
+    legend = placed(tmp_path, [1, 576], 190)["legend"]
+    assert legend["below"] and legend["end"] == 190
+    wide = placed(tmp_path, [1, 576], 400)["legend"]
+    assert not wide["below"] and wide["end"] + 110 < 400
+
+
+def test_columns_are_counted_from_the_first_in_steps(tmp_path):
+    meta = BARE | {"first_row": 7, "first_column": 40, "column_step": 4, "name": "m"}
+    view = f"{{meta: {json.dumps(meta)}, shape: [1, 3], values: Float32Array.of(1, 2, 3)}}"
+    words, lines = answer(f"[cellWords({view}, [0, 2]), csvLines({view})]", tmp_path, *MATRIX)
+    assert (words["row_index"], words["column"], words["value"]) == (7, 48, "3")
+    assert lines[0].endswith('"40","44","48"')
+
+
+def test_a_number_loses_digits_before_it_is_squeezed(tmp_path):
+    pen = "{measureText: (text) => ({width: 7 * text.length})}"
+    fits = "[50, 42, 35, 28].map((width) => fitting(PEN, -0.1234, width))".replace("PEN", pen)
+    shown = [text.replace("\u2212", "-") for text in answer(fits, tmp_path, *MATRIX)]
+    assert shown == ["-0.123", "-0.123", "-0.12", "-0.1"]
+
+
+@pytest.mark.parametrize("width", [300, 383, 520, 900])
+def test_atlas_maps_fill_the_width(tmp_path, width):
+    view = '{shape: [30, 9, 5, 5], meta: {limit: 1}, theme: {}}'
+    place, last = answer(
+        f"((p) => [p, mapCorner(p, 29, 8)])(placeAtlas({view}, {width}, 60))",
+        tmp_path, "common.js", "figure.js", "saving.js", "atlas.js",
+    )
+    assert width - 5 <= last[0] + place["side"] <= width
+    assert 2 <= place["step"] - place["side"] < 3

@@ -48,6 +48,17 @@ def test_causal_masks_the_future_and_nothing_else():
     assert square.dtype == np.float32
 
 
+def test_the_layout_travels_and_has_quiet_defaults():
+    asked = dict(first_row=3, first_column=np.int64(8), column_step=4, lens=False, saves=False)
+    asked |= dict(height=np.float32(120), indent=90)
+    meta, _ = made(np.eye(2), **asked)
+    assert {name: meta[name] for name in asked} == asked
+    quiet = dict(first_row=0, first_column=0, column_step=1, lens=True, saves=True)
+    quiet |= dict(height=None, indent=None)
+    meta, _ = made(np.eye(2))
+    assert {name: meta[name] for name in asked} == quiet
+
+
 @pytest.mark.parametrize(
     "values, changes, said",
     [
@@ -62,6 +73,10 @@ def test_causal_masks_the_future_and_nothing_else():
         (np.zeros((2, 2)), {"limit": -1.0}, "limit"),
         (np.zeros((2, 2)), {"limit": np.nan}, "limit"),
         (np.array([[np.inf]]), {"limit": np.inf}, "limit"),
+        (np.zeros((2, 2)), {"column_step": 0}, "column_step"),
+        (np.zeros((2, 2)), {"first_column": -1}, "first_column"),
+        (np.zeros((2, 2)), {"height": 0}, "height"),
+        (np.zeros((2, 2)), {"indent": np.nan}, "indent"),
         (np.zeros((2, 2)), {"palette": "rainbow"}, "rainbow"),
         (np.zeros((2, 2)), {"labels": {"masked": ""}}, "tooltip"),
     ],

