@@ -7,7 +7,12 @@ Streamlit's legacy multipage mode by the first visitor who opens a deep link.
 
 import contextlib
 import gc
+import os
 import threading
+
+# One thread per matrix product, set before NumPy is imported: two products side by side beat two
+# threads in one that wait for each other (and for the browser, on a laptop of two cores).
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import streamlit as st
 from starlette.middleware import Middleware

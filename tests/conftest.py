@@ -2,6 +2,9 @@
 
 import os
 
+# as in app.py, before NumPy is imported: several test processes share the cores with a browser
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 import pytest
 
 from core import open_model

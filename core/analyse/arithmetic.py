@@ -38,12 +38,9 @@ class Reader:
         self.config = trace.config
 
     def input(self, n=0):
-        """Name and layer of the n-th input; the stream is what the block before (or the embedding) left."""
+        """Name and layer of the n-th input."""
         name = self.entry.inputs[n]
-        if name != "stream":
-            return name, self.layer
-        last = self.config.n_layers - 1 if self.layer is None else self.layer - 1
-        return ("resid_post", last) if last >= 0 else ("embed", None)
+        return self.trace.stream_source(self.layer) if name == "stream" else (name, self.layer)
 
     def read(self, n=0):
         """The array of the n-th input."""

@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 
-from core.decode.generate import generate
-from core.run import RunSpec
+from core.decode.generate import next_logits
 
 from .heads import Attention, attention, n_sinks, sharpest, sink_share
 from .lens import Lens, lens
@@ -49,18 +48,17 @@ def overview(trace, framed: tuple[int, int] | None = None) -> Overview:
         sink_share=sink_share(heads.last),
         guess=best,
         lens=lens(trace, best.top[0].id),
-        next_text=_one_more(trace),
+        next_text=_one_more(trace, best.top[0].id),
         appended=_appended(trace, best.top[0].id),
     )
 
 
-def _one_more(trace):
-    """What the next round of the loop adds after the first new token."""
-    if len(trace.ids) >= trace.config.context:
+def _one_more(trace, id):
+    """What the next round of the loop adds: one token run against the keys and values of the trace."""
+    if len(trace.ids) >= trace.config.context or id in trace.model.tokenizer.end_ids:
         return ""
-    spec = RunSpec(trace.spec.model, ids=trace.ids, max_new_tokens=2, edits=trace.spec.edits)
-    events = list(generate(spec))
-    return trace.model.tokenizer.display(events[1].id) if len(events) > 1 else ""
+    logits = next_logits(trace.model, [id], trace.cache.copy(1), trace.spec.edits)
+    return trace.model.tokenizer.display(int(logits.argmax()))
 
 
 def _appended(trace, id):

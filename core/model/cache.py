@@ -35,6 +35,15 @@ class KVCache:
         """Count the n rows that every layer has written."""
         self.length += n
 
+    def copy(self, room: int) -> "KVCache":
+        """The filled rows with `room` free ones behind: to go on from here and leave this one as it is."""
+        n_layers, _, n_kv_heads, head_dim = self.keys.shape
+        twin = KVCache(n_layers, self.length + room, n_kv_heads, head_dim)
+        twin.keys[:, : self.length] = self.keys[:, : self.length]
+        twin.values[:, : self.length] = self.values[:, : self.length]
+        twin.length = self.length
+        return twin
+
     def freeze(self):
         """Make the arrays read-only; return the cache."""
         self.keys.flags.writeable = self.values.flags.writeable = False

@@ -128,6 +128,11 @@ class Trace:
         """Softmax of the logits at temperature 1: float32 [vocab]."""
         return freeze(ops.softmax(self.logits(position)))
 
+    def stream_source(self, layer: int | None) -> tuple[str, int | None]:
+        """Op and layer of what goes into a block, or (layer None) into the last norm."""
+        before = (self.config.n_layers if layer is None else layer) - 1
+        return ("resid_post", before) if before >= 0 else ("embed", None)
+
     def constants(self, op: str) -> tuple:
         """The constants that the op's function takes, in the catalogue's order."""
         cos, sin = rope.cos_sin(0, len(self.ids), self.config.head_dim, self.config.rope_theta)

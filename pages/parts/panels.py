@@ -35,11 +35,9 @@ def payload(panel: Panel, tokens, lens: bool = True) -> bytes:
         palette="amount" if panel.amount else "signed",
         limit=panel.limit,
         selected=panel.selected,
-        causal=panel.amount and panel.rows == "query" and panel.values.shape[0] > 1,
         labels=words.table("matrix", *LABELS) | {"aria": _aria(panel)},
         name=panel.name,
         first_row=panel.first_row,
-        first_column=panel.first_column,
         column_step=panel.block[1],
         lens=lens and whole,
         saves=whole,
@@ -83,6 +81,9 @@ def _caption(panel):
     if panel.block != (1, 1):
         rows, columns = panel.block
         note = " · " + words.html("matrix.blocks", rows=rows, columns=columns)
+    if panel.values.shape[0] < panel.n_rows:
+        first, last = panel.first_row, panel.first_row + panel.values.shape[0] - 1
+        note += " · " + words.html("matrix.window", first=first, last=last, n=f"{panel.n_rows:,}")
     title = html.rich(_title(panel))
     name = f"<code>{panel.name}</code>"
     shown = f'<span class="{panel.role}">{part}: {title}</span> {name}{note}'

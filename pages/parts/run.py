@@ -14,9 +14,7 @@ from pages.parts import download, html, models, words
 from pages.parts.words import text
 
 LONGEST = 1_024  # tokens of a prompt in the web app; core's own limit is the model's context
-COMPUTE = threading.BoundedSemaphore(
-    1
-)  # one pass at a time: two would share the cores and both be slower
+COMPUTE = threading.BoundedSemaphore(2)  # passes at a time, each on one thread (see app.py)
 
 
 def model_name() -> str:

@@ -93,6 +93,18 @@ def test_recomputed_is_what_ran(tiny, tiny_name, n):
     assert {op for op, _ in recorded} == set(READABLE) - {"final_norm"}
 
 
+def test_positions_of_edits_count_from_the_start_in_every_chunk(tiny, tiny_name):
+    ids = (IDS * 120)[:1300]
+    edits = (Edit("mlp.hidden", layer=1, position=1100, kind="set", value=3.0),)
+    trace, recorded = (
+        run(RunSpec(tiny_name, ids=ids, edits=edits)),
+        full_recording(tiny, ids, edits),
+    )
+    value = trace.read("mlp.hidden", 1)
+    bits_equal(value, recorded["mlp.hidden", 1])
+    assert np.flatnonzero((value == 3).all(axis=1)).tolist() == [1100]
+
+
 def test_recomputed_is_what_ran_with_edits(tiny, tiny_name):
     edits = (
         Edit("resid_pre", layer=1, kind="scale", value=2.0),

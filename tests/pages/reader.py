@@ -86,7 +86,7 @@ def title_missing(app: AppTest, language: str, name: str) -> list[str]:
 
 def notices(app: AppTest, kind: str = "") -> list[str]:
     """The sentences in boxes; kind "error" for those that say why there is nothing to see."""
-    return [plain(part) for part in html(app) if re.match(rf'<div class="tw-notice {kind}', part)]
+    return [plain(part) for part in html(app) if re.match(rf'<div class="tw-notice[^"]*{kind}"', part)]
 
 
 def verdict(app: AppTest) -> str | None:

@@ -35,25 +35,18 @@ def test_any_text_gives_a_whole_page(name, prompt):
     assert not reader.title_missing(app, "en", name)
     assert not reader.notices(app, "error")
     assert app.text_area(key="prompt").value == prompt
+    sent = "".join(reader.html(app))
+    assert not [part for part in ("<script", "<img", "<b>bold", "<a ") if part in sent]
 
 
 @EACH_PAGE
-@pytest.mark.parametrize("kind", ["script", "elements", "formula", "placeholders", "template"])
-def test_nothing_of_a_prompt_reaches_markdown_or_a_label(name, kind, smollm):
+def test_nothing_of_a_prompt_reaches_markdown_or_a_label(name, smollm):
     """What Streamlit would interpret is the same for a harmless prompt of as many tokens."""
-    prompt = SHOWN[kind]
-    harmless = " a" * len(smollm.tokenizer.encode(prompt))
-    hostile_page = reader.open_page(name, prompt=prompt)
-    harmless_page = reader.open_page(name, prompt=harmless)
-    assert reader.streamlit_texts(hostile_page) == reader.streamlit_texts(harmless_page)
-
-
-@EACH_PAGE
-@pytest.mark.parametrize("kind", ["script", "elements"])
-def test_nothing_of_a_prompt_becomes_an_element(name, kind):
-    sent = "".join(reader.html(reader.open_page(name, prompt=SHOWN[kind])))
-    for opening in ("<script", "<img", "<b>bold", "onerror=alert(1)>"):
-        assert opening not in sent
+    hostile = "".join(SHOWN[kind] for kind in ("formula", "script", "placeholders", "template"))
+    harmless = " a" * len(smollm.tokenizer.encode(hostile))
+    pages = [reader.open_page(name, prompt=prompt) for prompt in (hostile, harmless)]
+    assert not pages[0].exception
+    assert reader.streamlit_texts(pages[0]) == reader.streamlit_texts(pages[1])
 
 
 def test_the_tokens_of_a_hostile_prompt_are_shown_literally():
@@ -75,7 +68,7 @@ def test_an_empty_prompt_says_what_to_do(name, language):
 @pytest.mark.parametrize("language", lessons.LANGUAGES)
 def test_a_prompt_of_9000_tokens_says_how_long_it_may_be(name, language):
     app = reader.open_page(name, lang=language)
-    app.text_area(key="prompt").set_value("a " * 4500).run()
+    app.text_area(key="prompt").set_value("a" + " a" * 8999).run()
     assert not app.exception
     said = lessons.error(language, "prompt_too_long", n_tokens=9000, limit=1024)
     assert reader.notices(app, "error") == [said]
@@ -98,18 +91,16 @@ def test_the_longest_prompt_runs():
 @pytest.mark.parametrize("name", ["start", "tokens"])
 @pytest.mark.parametrize("language", lessons.LANGUAGES)
 def test_bytes_without_a_token_are_listed_as_dropped(name, language, smollm):
-    prompt = "bell \x07 escape \x1b null \x00 delete \x7f end"
-    dropped = " ".join(f"{byte:02X}" for byte in smollm.tokenizer.dropped(prompt))
-    assert "07" in dropped
+    prompt = "null \x00 end of text \x04 bell \x07 stop \x13 delete \x7f"
+    assert smollm.tokenizer.dropped(prompt) == [0x04, 0x13]
     app = reader.open_page(name, lang=language, prompt=prompt)
     assert not app.exception
-    template = lessons.text(language, "tokens.dropped", bytes=dropped)
+    template = lessons.text(language, "tokens.dropped", bytes="04 13")
     assert template.replace("`", "") in reader.notices(app)
 
 
-def test_a_prompt_of_dropped_bytes_only_is_nothing_to_run(smollm):
-    assert not smollm.tokenizer.encode("\x07")
-    app = reader.open_page("tokens", prompt="\x07")
+def test_a_prompt_of_dropped_bytes_only_is_nothing_to_run():
+    app = reader.open_page("tokens", prompt="\x04\x13")
     assert reader.notices(app, "error") == [lessons.error("en", "nothing_to_run")]
 
 

@@ -1,0 +1,93 @@
+"""Flat pieces of values and weights, small enough to draw. Knows arrays and axis names; no trace, no
+figures.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+MOST_CELLS = 100_000  # 400 kB: of a long prompt only rows around the chosen one are shown
+LARGEST_PICTURE = (48, 144)  # cells of a whole weight matrix; a larger one is reduced to blocks
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A two-dimensional piece of a value or of a weight.
+
+    Attributes:
+        name: op id, weight name or constant. role: its colour.
+        part: "output", "input", "weight" or "constant".
+        values: float32 [row, column]; NaN where there is nothing (a later key in a map of weights).
+        rows, columns: axis names. first_row: what row 0 is. n_rows: how many there are in all.
+        selected: (row, column) of the chosen cell in `values`, or None.
+        limit: the magnitude of full colour. amount: True for shares between 0 and 1.
+        block: how many rows and columns one cell stands for (the largest in magnitude is shown).
+    """
+
+    name: str
+    part: str
+    role: str
+    values: np.ndarray
+    rows: str
+    columns: str
+    limit: float
+    selected: tuple[int, int] | None = None
+    first_row: int = 0
+    n_rows: int = 0
+    amount: bool = False
+    block: tuple[int, int] = (1, 1)
+
+    def scaled(self, limit: float) -> "Panel":
+        """The same panel with another value at full colour."""
+        return replace(self, limit=limit)
+
+
+def strip(name, part, role, row, axes, at=0, selected=None, amount=False) -> Panel:
+    """One row as a panel. at: what the row is on its axis; selected: the chosen column."""
+    values = row.reshape(1, -1)
+    limit = 1.0 if amount else magnitude(values)
+    chosen = None if selected is None else (0, selected)
+    return Panel(name, part, role, values, *axes, limit, chosen, at, 1, amount)
+
+
+def rows_around(name, part, role, values, axes, row, column=None, amount=False) -> Panel:
+    """All rows, or as many as fit around the chosen one, which sets the scale of a signed panel:
+    one outlier row (often the first token) would bleach the others.
+    """
+    first, stop = window(row, *values.shape)
+    limit = 1.0 if amount else magnitude(values if axes[1] == "key" else values[row])
+    chosen = None if column is None else (row - first, column)
+    shown = values[first:stop]
+    return Panel(name, part, role, shown, *axes, limit, chosen, first, len(values), amount)
+
+
+def picture(name, part, role, matrix, axes, cell) -> Panel:
+    """A whole matrix, reduced to blocks where it is large; the block that holds the cell is chosen."""
+    block = tuple(-(-n // most) for n, most in zip(matrix.shape, LARGEST_PICTURE, strict=True))
+    values = largest_of_blocks(matrix, block)
+    chosen = (cell[0] // block[0], cell[1] // block[1])
+    limit = magnitude(values)
+    return Panel(name, part, role, values, *axes, limit, chosen, 0, len(values), block=block)
+
+
+def window(row: int, n_rows: int, n_columns: int) -> tuple[int, int]:
+    """Which rows are shown of n_rows: all, or those around `row` that make up MOST_CELLS."""
+    n = min(n_rows, max(MOST_CELLS // n_columns, 1))
+    first = min(max(row - n // 2, 0), n_rows - n)
+    return first, first + n
+
+
+def magnitude(values) -> float:
+    """The largest finite magnitude; 1 where there is none, so that a scale can be drawn."""
+    sizes = np.abs(values[np.isfinite(values)])
+    return float(sizes.max()) if sizes.size and sizes.max() > 0 else 1.0
+
+
+def largest_of_blocks(matrix, block):
+    """Every block by its number of largest magnitude, with its sign: [row', column']."""
+    high, low = matrix, matrix
+    for axis in (0, 1):
+        edges = np.arange(0, matrix.shape[axis], block[axis])
+        high = np.maximum.reduceat(high, edges, axis=axis)
+        low = np.minimum.reduceat(low, edges, axis=axis)
+    return np.where(high >= -low, high, low)

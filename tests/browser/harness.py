@@ -1,0 +1,186 @@
+"""A server of our own and a reader in Chromium who notes everything that goes wrong.
+
+Knows ports, processes, Streamlit's marks on a page and our test hooks; knows no page by its content.
+"""
+
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.error import URLError
+from urllib.parse import urlencode, urlparse
+from urllib.request import urlopen
+
+ROOT = Path(__file__).parents[2]
+LOCAL = ("127.0.0.1", "localhost")
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
+]
+# A deep page looks for its base path with two requests that fail.
+HARMLESS = re.compile(r"/(tokens|block|output)/_stcore/(health|host-config)$")
+
+# Counts the script runs that ended: their last message is `session_status_changed`, two bytes, and
+# the mark on the page can change and change back between two looks. Notes when the page last changed.
+WATCH = """
+window.walk = {ended: 0, bytes: 0, changed: performance.now()};
+window.WebSocket = new Proxy(WebSocket, {construct(target, args) {
+  const socket = new target(...args);
+  socket.addEventListener("message", ({data}) => {
+    const start = new Uint8Array(data, 0, 2);
+    walk.bytes += data.byteLength;
+    walk.ended += data.byteLength === 2 && start[0] === 0x4a && start[1] === 0;
+  });
+  return socket;
+}});
+new MutationObserver(() => { walk.changed = performance.now(); }).observe(
+  document, {subtree: true, childList: true, attributes: true, characterData: true});
+"""
+CALM = """quiet => {
+  const app = document.querySelector("[data-testid=stApp]");
+  return app?.dataset.testScriptState === "notRunning"
+    && app.dataset.testConnectionState === "CONNECTED" && walk.ended > 0
+    && !document.querySelector("[data-testid=stSkeleton], [data-testid=stAppSkeleton]")
+    && !document.querySelector("[data-stale=true]")
+    && performance.now() - walk.changed > quiet;
+}"""
+
+
+def chromium() -> str | None:
+    """Where the browser is, or None."""
+    return shutil.which("chromium") or shutil.which("chromium-browser")
+
+
+@contextmanager
+def server(log: Path):
+    """The address of an app of our own, started as a reader would, ended when the block is left."""
+    port = _free_port()
+    command = [sys.executable, "-m", "streamlit", "run", "app.py"]
+    options = ["--server.port", str(port), "--server.address", "127.0.0.1"]
+    with log.open("wb") as out:
+        process = subprocess.Popen(command + options, cwd=ROOT, stdout=out, stderr=subprocess.STDOUT)
+    try:
+        address = f"http://127.0.0.1:{port}"
+        _wait_until_healthy(address, process, log)
+        yield address
+    finally:
+        _end(process)
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def _wait_until_healthy(address, process, log):
+    for _ in range(600):
+        assert process.poll() is None, log.read_text(errors="replace")
+        try:
+            with urlopen(f"{address}/api/health", timeout=5):
+                return
+        except (URLError, OSError):
+            time.sleep(0.1)
+    raise AssertionError(f"{address} does not answer: {log.read_text(errors='replace')}")
+
+
+def _end(process):
+    process.terminate()
+    try:
+        process.wait(10)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+class Reader:
+    """One browser tab, with what went wrong in it."""
+
+    def __init__(self, context, address: str):
+        self.address, self.page = address, context.new_page()
+        self.errors: list[str] = []
+        self.hosts: set[str] = set()
+        self.page.set_default_timeout(30_000)
+        self.page.add_init_script(WATCH)
+        self.page.on("console", self._heard)
+        self.page.on("pageerror", lambda error: self.errors.append(f"page error: {error}"))
+        self.page.on("request", lambda request: self._asked(request.url))
+        self.page.on("websocket", lambda socket: self._asked(socket.url))
+        self.page.on("response", self._answered)
+
+    def _heard(self, message):
+        if message.type == "error" and not HARMLESS.search(message.location.get("url", "")):
+            self.errors.append(f"console: {message.text} ({message.location.get('url')})")
+
+    def _asked(self, url):
+        if host := urlparse(url).hostname:  # data: and blob: have none
+            self.hosts.add(host)
+
+    def _answered(self, response):
+        if response.status >= 400 and not HARMLESS.search(response.url):
+            self.errors.append(f"{response.status}: {response.url}")
+
+    def assert_clean(self):
+        """No error so far, and nothing was asked of another computer."""
+        assert self.errors == []
+        assert self.hosts <= set(LOCAL)
+
+    # ---- going and waiting -----------------------------------------------------------------------
+
+    def open(self, path: str = "/", /, **link):
+        """Go to a page of the app with these values in its link, and wait until it is there."""
+        self.page.goto(self.address + path + ("?" + urlencode(link) if link else ""))
+        return self.calm()
+
+    def calm(self, quiet: float = 250):
+        """Wait until the script has ended and nothing on the page has changed for `quiet` ms."""
+        self.page.wait_for_function(CALM, arg=quiet, timeout=60_000)
+        return self
+
+    @contextmanager
+    def rerun(self):
+        """What is done in this block makes the page run: leave it when that run has been shown."""
+        before = self.page.evaluate("walk.ended")
+        yield
+        self.page.wait_for_function("before => walk.ended > before", arg=before)
+        self.calm()
+
+    # ---- what is on the page ---------------------------------------------------------------------
+
+    def key(self, key: str):
+        """The widget or container of this key."""
+        return self.page.locator(f".st-key-{key.replace('.', '-')}").first
+
+    def explanation(self) -> str:
+        """The text of "explain this number"."""
+        return self.page.get_by_test_id("explain").inner_text()
+
+    def heading(self) -> str:
+        """The page's question."""
+        return self.page.locator("h1.tw-title").inner_text()
+
+    def chips(self, key: str):
+        """The tokens of the strip of this key."""
+        return self.key(key).locator(".chip")
+
+    def write(self, prompt: str):
+        """Another prompt, committed as a reader does it."""
+        box = self.key("prompt").locator("textarea")
+        box.fill(prompt)
+        with self.rerun():
+            box.press("Control+Enter")
+
+    def press(self, *keys: str):
+        """Press keys where no figure or box has the focus."""
+        self.page.evaluate("document.activeElement?.blur()")
+        for key in keys:
+            self.page.keyboard.press(key)
+
+
