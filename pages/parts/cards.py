@@ -70,6 +70,8 @@ def heads(trace, seen) -> None:
         one, field = st.columns([1.6, 2], gap="small")
         with one:
             caption("heads.one", **values)
+            if seen.attention.block > 1:
+                caption("heads.block", block=seen.attention.block)
             canvas.matrix(_map(seen, tokens), key="start_map")
         with field:
             caption("heads.field", n_heads=c.n_layers * c.n_heads)

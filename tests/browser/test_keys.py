@@ -1,0 +1,101 @@
+"""Everything by keyboard: arrows step, Shift with arrows changes the layer, a box or figure keeps its arrows.
+
+Knows keys and what they do on the block page.
+"""
+
+from playwright.sync_api import expect
+
+from core.record.catalogue import BLOCK_IDS
+
+# The element with the focus, also inside a component: its tag, role and class.
+FOCUS = """() => {
+  let at = document.activeElement;
+  while (at?.shadowRoot?.activeElement) at = at.shadowRoot.activeElement;
+  return [at.tagName, at.getAttribute("role") ?? "", at.className].join(" ");
+}"""
+
+
+def explained(reader):
+    return reader.page.get_by_test_id("explain")
+
+
+def test_twenty_fast_presses_end_on_the_last_step(reader):
+    reader.open("/block")
+    reader.press(*["ArrowRight"] * 20)
+    expect(explained(reader)).to_contain_text(BLOCK_IDS[-1])
+    reader.calm()
+    assert reader.key("walk").locator(".count").inner_text() == f"{len(BLOCK_IDS)} / {len(BLOCK_IDS)}"
+    assert f"op={BLOCK_IDS[-1]}" in reader.page.url
+    reader.press("ArrowLeft", "ArrowLeft")
+    expect(explained(reader)).to_contain_text(BLOCK_IDS[-3])
+    reader.calm()
+    assert f"op={BLOCK_IDS[-3]}" in reader.page.url
+
+
+def test_shift_with_up_and_down_changes_the_layer(reader):
+    reader.open("/block", layer=3)
+    layer = reader.key("layer").locator("input")
+    reader.press(*["Shift+ArrowUp"] * 4)
+    expect(explained(reader)).to_contain_text("layer 7")
+    expect(layer).to_have_value("7")
+    reader.press(*["Shift+ArrowDown"] * 9)
+    expect(explained(reader)).to_contain_text("layer 0")
+    expect(layer).to_have_value("0")
+    reader.calm()
+    assert "layer=0" in reader.page.url
+
+
+def test_arrows_in_the_prompt_box_do_not_step(reader):
+    reader.open("/block")
+    box = reader.key("prompt").locator("textarea")
+    box.click()
+    for key in ("ArrowRight", "ArrowLeft", "ArrowRight", "Shift+ArrowUp"):
+        reader.page.keyboard.press(key)
+    reader.calm(600)  # the stepper would have reported within 70 ms
+    assert reader.key("walk").locator(".count").inner_text() == f"1 / {len(BLOCK_IDS)}"
+    assert "op=" not in reader.page.url
+
+
+def test_tab_reaches_strip_figure_and_stepper_and_arrows_work_there(reader):
+    reader.open("/block", op="attn.q", pos=1)
+    reached = {}
+    for _ in range(90):
+        reader.page.keyboard.press("Tab")
+        focus = reader.page.evaluate(FOCUS)
+        for name, mark in (("strip", "option"), ("figure", "grid"), ("stepper", "BUTTON  next")):
+            if mark in focus and name not in reached:
+                reached[name] = focus
+                _press_there(reader, name)
+        if len(reached) == 3:
+            break
+    assert set(reached) == {"strip", "figure", "stepper"}
+
+
+def _press_there(reader, name):
+    """The key that is at home where the focus is, and what it must have done."""
+    key, sign = {
+        "strip": ("ArrowRight", "(2)"),
+        "figure": ("ArrowUp", "(1)"),
+        "stepper": ("Enter", "attn.k"),
+    }[name]
+    before = reader.page.evaluate(FOCUS)
+    reader.page.keyboard.press(key)
+    expect(explained(reader)).to_contain_text(sign)
+    reader.calm()
+    assert reader.page.evaluate(FOCUS).split()[0] == before.split()[0]  # the focus has stayed
+
+
+def test_a_position_chosen_in_the_strip_is_explained(reader):
+    reader.open("/block", op="attn.q")
+    with reader.rerun():
+        reader.chips("block_tokens").nth(1).click()
+    expect(explained(reader)).to_contain_text("␣capital (1)")
+    assert "pos=1" in reader.page.url
+
+
+def test_a_box_of_the_diagram_goes_to_its_step(reader):
+    reader.open("/block")
+    with reader.rerun():
+        reader.key("diagram").locator('[data-id="mlp.hidden"]').click()
+    expect(explained(reader)).to_contain_text("mlp.hidden")
+    assert "op=mlp.hidden" in reader.page.url

@@ -1,0 +1,174 @@
+"""The way a reader goes: an own text, the guess, the block, one number, another language, the link passed on.
+
+Knows what is on the pages; pixels are looked at in test_layout.py.
+"""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+import lessons
+from core import RunSpec, run
+from tests.browser import harness
+
+OWN = "The opposite of hot is"
+DEEP = {"prompt": OWN, "op": "attn.weights", "layer": 11, "head": 2, "pos": 3, "cell": 1, "lang": "zh"}
+
+
+def best(model, prompt):
+    """The visible form of the token with the highest logit, from core directly."""
+    scores = run(RunSpec("smollm2-135m-instruct", prompt=prompt)).logits(position=-1)
+    return model.tokenizer.display(int(scores.argmax()))
+
+
+def first_guess(reader):
+    return reader.key("wrap_card_scores").locator(".tw-token").first
+
+
+def place(reader):
+    """What a link has to bring back: the question, the prompt, layer and head, the number explained."""
+    boxes = [reader.key(name).locator("input").input_value() for name in ("layer", "head")]
+    prompt = reader.key("prompt").locator("textarea").input_value()
+    return reader.heading(), prompt, boxes, reader.explanation()
+
+
+def click_cell(reader, figure, across, down):
+    """Click on a figure, at a share of its width and height."""
+    canvas = reader.key(figure).locator("canvas.over")
+    size = canvas.bounding_box()
+    with reader.rerun():
+        canvas.click(position={"x": size["width"] * across, "y": size["height"] * down})
+
+
+def test_the_main_path(visit, browser, smollm):
+    reader = visit().open("/")
+    expect(first_guess(reader)).to_have_text(best(smollm, "The capital of France is"))
+    reader.write(OWN)
+    expect(first_guess(reader)).to_have_text(best(smollm, OWN))
+
+    with reader.rerun():
+        reader.key("stop_block").locator("a").click()
+    assert "resid_pre" in reader.explanation()
+    reader.press(*["ArrowRight"] * 9)
+    explained = reader.page.get_by_test_id("explain")
+    expect(explained).to_contain_text("attn.weights")
+    reader.calm()
+
+    before = reader.explanation()
+    click_cell(reader, "output_attn.weights", 0.25, 0.75)
+    clicked = reader.explanation()
+    assert clicked != before
+    assert "✓ equal" in clicked
+    with reader.rerun():
+        reader.page.keyboard.press("ArrowRight")  # the figure has the focus: the cell moves, not the step
+    moved = reader.explanation()
+    assert moved != clicked
+    assert "attn.weights" in moved and "✓ equal" in moved
+
+    with reader.rerun():
+        reader.key("lang").get_by_text("中文").click()
+    assert lessons.text("zh", "explain.title") in reader.explanation()
+    assert "✓ " + lessons.text("zh", "explain.equal") in reader.explanation()
+
+    other = browser.new_context(viewport={"width": 1440, "height": 900})
+    friend = visit(other)
+    friend.page.goto(reader.page.url)
+    friend.calm()
+    assert place(friend) == place(reader)
+    assert OWN in place(friend)[1]
+    friend.assert_clean()
+    other.close()
+
+
+def test_a_link_works_as_the_very_first_request_of_a_server(visit, tmp_path):
+    reader = visit()
+    with harness.server(tmp_path / "log") as address:
+        fresh = visit(address=address).open("/block", **DEEP)
+        assert fresh.key("walk").is_visible()
+        assert fresh.page.get_by_test_id("stSidebar").is_visible()
+        assert "stop_tokens" in fresh.page.locator(".st-key-journey").inner_html()
+        reader.open("/block", **DEEP)
+        assert place(fresh) == place(reader)
+        fresh.assert_clean()
+        fresh.page.close()
+    assert "attn.weights" in reader.explanation() and "(3)" in reader.explanation()
+
+
+def test_the_prompt_goes_along_from_page_to_page(reader):
+    reader.open("/")
+    reader.write(OWN)
+    for name in ("block", "tokens", "output", "start"):
+        with reader.rerun():
+            reader.key(f"stop_{name}").locator("a").click()
+        assert reader.key("prompt").locator("textarea").input_value() == OWN
+        assert reader.page.get_by_text(lessons.error("en", "nothing_to_run")).count() == 0
+    assert reader.page.url.startswith(reader.address + "/?prompt=")
+
+
+def test_back_and_forward_bring_back_page_and_prompt(reader):
+    reader.open("/tokens")
+    reader.write(OWN)
+    with reader.rerun():
+        reader.key("stop_block").locator("a").click()
+    block = reader.heading()
+    with reader.rerun():
+        reader.page.go_back()
+    assert reader.heading() == lessons.page("en", "tokens").title
+    assert reader.key("prompt").locator("textarea").input_value() == OWN
+    with reader.rerun():
+        reader.page.go_forward()
+    assert reader.heading() == block
+    assert reader.key("prompt").locator("textarea").input_value() == OWN
+
+
+def test_the_guess_is_ranked_and_the_answer_covered_until_then(reader):
+    reader.open("/")
+    covered = reader.page.get_by_text(lessons.text("en", "start.covered"))
+    with reader.rerun():
+        reader.key("cover").locator("label").first.click()
+    expect(covered).to_have_count(3)
+    assert "Paris" not in reader.page.get_by_test_id("stMain").inner_text()
+    box = reader.key("guess").locator("input")
+    box.fill("London")
+    with reader.rerun():
+        box.press("Enter")
+    expect(covered).to_have_count(0)
+    said = reader.page.locator(".tw-notice", has_text="Your guess").inner_text()
+    rank = re.search(r"␣London is number ([\d,]+) of 49,152", said)
+    assert rank and 1 < int(rank[1]) < 10
+    assert "␣Paris" in said
+
+
+def test_a_space_at_the_end_is_noticed_and_taken_away(reader):
+    reader.open("/", prompt="The capital of France is ")
+    notice = reader.page.get_by_text("Your text ends with a space.")
+    expect(notice).to_be_visible()
+    expect(first_guess(reader)).not_to_have_text("␣Paris")
+    with reader.rerun():
+        reader.key("remove_space").locator("button").click()
+    expect(notice).to_have_count(0)
+    expect(first_guess(reader)).to_have_text("␣Paris")
+    box = reader.key("prompt").locator("textarea")
+    assert box.input_value() == "The capital of France is"
+
+
+@pytest.mark.parametrize("name, door", [("tokens", "open_tokens"), ("block", "open_embedding"),
+                                        ("block", "open_heads"), ("output", "open_scores")])  # fmt: skip
+def test_each_stage_opens_its_page(reader, name, door):
+    reader.open("/", prompt=OWN)
+    with reader.rerun():
+        reader.key(door).locator("button").click()
+    assert f"/{name}?" in reader.page.url
+    assert reader.key("prompt").locator("textarea").input_value() == OWN
+
+
+def test_the_copy_button_puts_this_address_on_the_clipboard(context, reader):
+    context.grant_permissions(["clipboard-read", "clipboard-write"], origin=reader.address)
+    reader.open("/block", op="mlp.up", pos=2, cell=7)
+    button = reader.key("copy_link").locator("button")
+    button.click()
+    expect(button).to_have_text(lessons.text("en", "link.copied"))
+    copied = reader.page.evaluate("navigator.clipboard.readText()")
+    assert copied == reader.page.url
+    assert "op=mlp.up" in copied and "cell=7" in copied

@@ -1,0 +1,67 @@
+"""What a prompt may not do to a page, and what the server says of itself. Knows hostile text and HTTP headers."""
+
+import json
+from urllib.request import urlopen
+
+import pytest
+
+HOSTILE = (
+    "<script>window.hacked = 1</script><img src=x onerror='window.hacked = 1'>"
+    '<b id="evil">x</b> $x$ *y* [a](http://example.org) ![c](http://example.org/c.png)'
+)
+# Elements that the prompt would have made, in the page and inside every component.
+MADE = """() => {
+  const all = (root) => [...root.querySelectorAll("*")].flatMap(
+    (node) => [node, ...(node.shadowRoot ? all(node.shadowRoot) : [])]);
+  return all(document).filter((node) => node.id === "evil" || node.getAttribute("src") === "x"
+    || (node.getAttribute("href") ?? "").includes("example.org")
+    || (node.tagName === "SCRIPT" && node.textContent.includes("hacked"))).map((node) => node.outerHTML);
+}"""
+
+
+@pytest.mark.parametrize("path", ["/", "/tokens", "/block", "/output"])
+def test_nothing_of_a_prompt_becomes_an_element(reader, path):
+    reader.open(path, prompt=HOSTILE)
+    assert reader.page.evaluate(MADE) == []
+    assert reader.page.evaluate("window.hacked") is None
+    assert reader.key("prompt").locator("textarea").input_value() == HOSTILE
+
+
+def test_a_hostile_prompt_stands_on_the_page_as_it_was_typed(reader):
+    reader.open("/tokens", prompt=HOSTILE)
+    tokens = reader.chips("tokens_strip").locator(".text").all_inner_texts()
+    assert "".join(tokens) == HOSTILE.replace(" ", "␣")
+    rows = reader.page.locator("table.tw-table tbody td:nth-child(2)").all_inner_texts()
+    assert "".join(rows) == HOSTILE.replace(" ", "␣")
+
+
+def test_a_guess_is_only_text(reader):
+    reader.open("/")
+    box = reader.key("guess").locator("input")
+    box.fill("<b id=evil>x</b>")
+    with reader.rerun():
+        box.press("Enter")
+    assert reader.page.evaluate(MADE) == []
+    assert reader.page.locator(".tw-notice", has_text="Your guess").count() == 1
+
+
+def test_a_model_in_the_link_is_only_text(reader):
+    reader.open("/tokens", model="../../x<b id=evil>")
+    assert reader.page.evaluate(MADE) == []
+    assert "../../x<b id=evil>" in reader.page.locator(".tw-notice.error").inner_text()
+
+
+@pytest.mark.parametrize("path", ["/", "/block", "/api/health", "/nowhere"])
+def test_every_answer_has_the_security_headers(server, path):
+    with urlopen(server + path) as answer:
+        policy = answer.headers["content-security-policy"]
+        assert "default-src 'self'" in policy and "object-src 'none'" in policy
+        assert "http:" not in policy and "https:" not in policy and "*" not in policy
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert answer.headers["referrer-policy"] == "no-referrer"
+
+
+def test_health_says_which_models_are_there(server):
+    with urlopen(server + "/api/health") as answer:
+        said = json.load(answer)
+    assert said == {"ok": True, "models": ["smollm2-135m-instruct"]}
