@@ -32,7 +32,7 @@ with st.container(key="stage"):
 with left:
     lesson.tabs(page, numbers)
     lesson.look(page, **values)
-    lesson.predict(page, **values)
+    lesson.predict(page, values, dict)
 with middle:
     strip.show(trace, position, key="output_tokens")
     after = words.html("output.after", position=position, position_text=values["token"])

@@ -20,7 +20,7 @@ with st.container(key="stage"):
 with left:
     lesson.tabs(page, numbers)
     lesson.look(page, **values)
-    lesson.predict(page, **values)
+    lesson.predict(page, values, dict)
 with right:
     if read.dropped:
         run.notice(words.html("tokens.dropped", bytes=" ".join(read.dropped)))

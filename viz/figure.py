@@ -5,6 +5,8 @@ texts as ticks, so that repeated tokens never merge, and every text is escaped, 
 mark-up in them.
 """
 
+import csv
+import io
 from collections.abc import Sequence
 from html import escape
 
@@ -20,6 +22,29 @@ GRID = {False: "#e2e8f0", True: "#334155"}
 def plain(text: str) -> str:
     """A text that Plotly shows as it is: mark-up escaped, and `$` kept from starting a formula."""
     return escape(text, quote=False).replace("$", "&#36;")
+
+
+def saving(name: str) -> dict:
+    """Plotly's settings for a figure whose only button saves it as a picture called `name`."""
+    picture = {"format": "svg", "filename": name}
+    return {
+        "displaylogo": False,
+        "modeBarButtons": [["toImage"]],
+        "toImageButtonOptions": picture,
+    }
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence]) -> str:
+    """Rows as CSV text. A text that a spreadsheet would run as a formula gets an apostrophe."""
+    out = io.StringIO()
+    writer = csv.writer(out)
+    writer.writerow(head)
+    writer.writerows([[_harmless(cell) for cell in row] for row in rows])
+    return out.getvalue()
+
+
+def _harmless(cell):
+    return "'" + cell if isinstance(cell, str) and cell[:1] in tuple("=+-@") else cell
 
 
 def bars(

@@ -5,7 +5,7 @@ door to its page.
 import streamlit as st
 
 from pages import canvas
-from pages.parts import html, journey, panels, session, strip, style, words
+from pages.parts import charts, html, journey, panels, session, strip, style, words
 from pages.parts.html import Token, percent, token
 from pages.parts.words import text
 from viz import figure
@@ -120,9 +120,11 @@ def lens(trace, seen) -> None:
             hover=text("start.lens.hover"),
             dark=style.dark(),
         )
-        st.plotly_chart(
-            drawn, key="start_lens", config={"displayModeBar": False}, alt=text("start.lens.alt")
-        )
+        settings = figure.saving("rank_by_layer")
+        st.plotly_chart(drawn, key="start_lens", config=settings, alt=text("start.lens.alt"))
+        rows = zip(seen.lens.ranks.tolist(), seen.lens.probs.tolist(), strict=True)
+        table = [(layer, *row) for layer, row in enumerate(rows)]
+        charts.save("rank_by_layer", ("layer", "rank", "probability"), table)
         caption("lens.first", layer=seen.lens.first_layer, token=Token(best.text))
 
 

@@ -10,7 +10,6 @@ from pages.parts.words import text
 from viz import figure
 
 OPS = tuple(op.id for op in OUTPUT)
-CONFIG = {"displayModeBar": False}
 
 
 def current_op() -> str:
@@ -80,9 +79,11 @@ def candidates(best, op: str, id: int) -> None:
         key=f"bars_{op}",
         on_select=on_select,
         selection_mode="points",
-        config=CONFIG,
+        config=figure.saving(op),
         alt=text(f"output.{op}_alt", n=len(best.top)),
     )
+    rows = [(c.rank, c.id, c.text, c.logit, c.prob) for c in best.top]
+    save(op, ("rank", "id", "token", "logit", "probability"), rows)
 
 
 def vocabulary(best, mine, op: str) -> None:
@@ -99,4 +100,22 @@ def vocabulary(best, mine, op: str) -> None:
         marks=[(mine.logit, mine.text)],
         dark=style.dark(),
     )
-    st.plotly_chart(drawn, key=f"all_{op}", config=CONFIG, alt=text("output.all_alt"))
+    settings = figure.saving("logits_histogram")
+    st.plotly_chart(drawn, key=f"all_{op}", config=settings, alt=text("output.all_alt"))
+    rows = list(
+        zip(best.edges[:-1].tolist(), best.edges[1:].tolist(), best.counts.tolist(), strict=True)
+    )
+    save("logits_histogram", ("from", "to", "count"), rows)
+
+
+def save(name: str, head: tuple[str, ...], rows) -> None:
+    """A small button that saves a chart's data as CSV; the chart's own button saves it as SVG."""
+    st.download_button(
+        text("matrix.save_csv"),
+        figure.table(head, rows),
+        file_name=f"{name}.csv",
+        mime="text/csv",
+        key=f"save_{name}",
+        on_click="ignore",
+        type="tertiary",
+    )

@@ -68,9 +68,13 @@ def look(lesson: lessons.Lesson, **values) -> None:
     html.show(f'<div class="tw-look"><b>{words.html("lesson.look")}</b> {body}</div>')
 
 
-def predict(lesson: lessons.Lesson, **values) -> None:
-    """A question, and the answer of this very run behind a click."""
+def predict(lesson: lessons.Lesson, values: dict, answer) -> None:
+    """A question, and the answer of this very run behind a click. answer() -> what else the answer
+    names, computed when it is asked for.
+    """
     with st.container(border=True):
-        html.show(f"<p><b>{words.html('lesson.predict')}</b> {rich(lesson.predict, **values)}</p>")
-        with st.expander(text("lesson.reveal")):
-            html.show(html.paragraphs(rich(lesson.reveal, **values)))
+        question = rich(lesson.predict, **values)
+        html.show(f"<p><b>{words.html('lesson.predict')}</b> {question}</p>")
+        box = st.expander(text("lesson.reveal"), key="reveal", on_change="rerun")
+        if box.open:
+            box.html(html.paragraphs(rich(lesson.reveal, **values, **answer())))

@@ -6,6 +6,9 @@ from pages.parts import html, lesson, run
 
 def predict(trace, page, values: dict) -> None:
     """The question, and the count of this run behind a click."""
-    last = run.compute(attention, trace).last
-    share = html.percent(sink_share(last))
-    lesson.predict(page, **values, n_sink_heads=n_sinks(last), sink_share=share)
+
+    def answer():
+        last = run.compute(attention, trace).last
+        return {"n_sink_heads": n_sinks(last), "sink_share": html.percent(sink_share(last))}
+
+    lesson.predict(page, values, answer)

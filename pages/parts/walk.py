@@ -30,9 +30,7 @@ def chosen(key: str, op: str, panel):
 
     def on_cell():
         row, at = st.session_state[key]["cell"]
-        session.put(
-            pos=panel.first_row + row, cell=at, cell_axis=column_axis(op)
-        )
+        session.put(pos=panel.first_row + row, cell=at, cell_axis=column_axis(op))
 
     return on_cell
 
