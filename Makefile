@@ -18,8 +18,8 @@ test: setup .venv/installed-dev
 	$(BIN)/python -m pytest
 
 lint: .venv/installed-dev
-	$(BIN)/python -m ruff check .
-	$(BIN)/python -m ruff format --check .
+	$(BIN)/python -m ruff check app.py core lessons pages tests tools viz
+	$(BIN)/python -m ruff format --check app.py core lessons pages tests tools viz
 
 bench: setup
 	$(BIN)/python tools/bench.py

@@ -1,7 +1,7 @@
 """The command line: python -m core models | fetch | generate | trace | inspect.
 
-Only continuations and tables go to standard output; progress and warnings go to standard error. Exit code 0, or 2
-with one sentence.
+Only continuations and tables go to standard output; progress and warnings go to standard error.
+Exit code 0, or 2 with one sentence.
 """
 
 import argparse
@@ -40,15 +40,21 @@ def _fail(sentence):
 
 
 def _parser():
-    parser = argparse.ArgumentParser("python -m core", description="Run a small language model and look inside.")
+    parser = argparse.ArgumentParser(
+        "python -m core", description="Run a small language model and look inside."
+    )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     _command(commands, "models", models, "list what can be opened")
-    fetch_parser = _command(commands, "fetch", fetch, "download a model, verified; safe to interrupt and repeat")
+    fetch_parser = _command(
+        commands, "fetch", fetch, "download a model, verified; safe to interrupt and repeat"
+    )
     fetch_parser.add_argument("name")
     inspect_parser = _command(commands, "inspect", inspect, "show what is in a .gguf file")
     inspect_parser.add_argument("file")
     _run_options(_command(commands, "generate", generate, "continue a prompt"), sampling=True)
-    trace_parser = _command(commands, "trace", trace, "write what a run computed to a .safetensors file")
+    trace_parser = _command(
+        commands, "trace", trace, "write what a run computed to a .safetensors file"
+    )
     _run_options(trace_parser, sampling=False)
     trace_parser.add_argument("--out", required=True, metavar="FILE.safetensors")
     trace_parser.add_argument("--ops", help="attn.weights,mlp.out,... (default: all)")
@@ -63,7 +69,9 @@ def _command(commands, name, function, text):
 
 
 def _run_options(parser, sampling):
-    parser.add_argument("--model", required=True, help="a name from `models`, or a path to a .gguf file")
+    parser.add_argument(
+        "--model", required=True, help="a name from `models`, or a path to a .gguf file"
+    )
     parser.add_argument("--prompt", required=True)
     parser.add_argument("--chat", action="store_true", help="put the prompt into the chat template")
     if sampling:
@@ -89,8 +97,13 @@ def models(args):
     for entry in registry.MODELS.values():
         here = registry.path_of(entry.name) if registry.on_disk(entry.name) else "not fetched yet"
         size, memory = entry.file_bytes / 1e6, entry.memory_bytes / 1e6
-        print(f"{entry.name}  {size:.0f} MB on disk, {memory:.0f} MB in memory  {entry.licence}  {here}")
-        print(f"    from the Python package {entry.package} {entry.package_version}: {entry.source}")
+        print(
+            f"{entry.name}  {size:.0f} MB on disk, {memory:.0f} MB in memory  "
+            f"{entry.licence}  {here}"
+        )
+        print(
+            f"    from the Python package {entry.package} {entry.package_version}: {entry.source}"
+        )
     print("A path to a .gguf file can be opened too.")
 
 
@@ -102,7 +115,9 @@ def fetch(args):
 
     def progress(done, total):
         if on_terminal:
-            print(f"\r{done / 1e6:6.1f} of {total / 1e6:.1f} MB", end="", file=sys.stderr, flush=True)
+            print(
+                f"\r{done / 1e6:6.1f} of {total / 1e6:.1f} MB", end="", file=sys.stderr, flush=True
+            )
 
     path = fetch_model(args.name, progress)
     print(file=sys.stderr) if on_terminal else None
@@ -135,7 +150,10 @@ def _warn_dropped(args):
     dropped = open_model(args.model).tokenizer.dropped(args.prompt)
     if dropped:
         names = " ".join(f"{b:02X}" for b in dropped)
-        print(f"This vocabulary has no token for these bytes, they were dropped: {names}", file=sys.stderr)
+        print(
+            f"This vocabulary has no token for these bytes, they were dropped: {names}",
+            file=sys.stderr,
+        )
 
 
 def trace(args):
@@ -150,7 +168,7 @@ def trace(args):
 
 
 def _layers(text):
-    """"0-3" or "0,5,29" as a list of numbers."""
+    """ "0-3" or "0,5,29" as a list of numbers."""
     from core.errors import SettingError
 
     if text is None:
@@ -171,15 +189,25 @@ def inspect(args):
     from core.files import gguf
 
     file = gguf.read(args.file)
-    print(f"{file.path}: GGUF version {file.version}, {len(file.tensors)} tensors, data at {file.data_offset}")
+    print(
+        f"{file.path}: GGUF version {file.version}, {len(file.tensors)} tensors, "
+        f"data at {file.data_offset}"
+    )
     for key, value in file.metadata.items():
         print(f"  {key} = {_short(value)}")
     for t in file.tensors.values():
-        print(f"  {t.name}  {t.type.name}  {' x '.join(map(str, t.shape))}  at {t.offset}  {t.nbytes} bytes")
+        print(
+            f"  {t.name}  {t.type.name}  {' x '.join(map(str, t.shape))}"
+            f"  at {t.offset}  {t.nbytes} bytes"
+        )
 
 
 def _short(value):
-    shown = repr(value[:4])[:-1] + ", ...]" if isinstance(value, list) and len(value) > 4 else repr(value)
+    shown = (
+        repr(value[:4])[:-1] + ", ...]"
+        if isinstance(value, list) and len(value) > 4
+        else repr(value)
+    )
     count = f" ({len(value)} items)" if isinstance(value, list) else ""
     return (shown if len(shown) <= 100 else shown[:100] + "...") + count
 

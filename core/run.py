@@ -32,7 +32,9 @@ TRACES = ByteStore(768 << 20)
 
 @dataclass(frozen=True)
 class Source:
-    """Where a model came from: its file, format, sha256 of the file, and the licence if the file says one."""
+    """Where a model came from: its file, format, sha256 of the file, and the licence if the file
+    says one.
+    """
 
     path: Path
     format: str
@@ -53,10 +55,12 @@ class Model:
 
 @dataclass(frozen=True)
 class RunSpec:
-    """All that decides a run; hashable, plain values, fits in a link. Give exactly one of prompt, messages, ids.
+    """All that decides a run; hashable, plain values, fits in a link. Give exactly one of prompt,
+    messages, ids.
 
-    messages: [{"role": "user", "content": "Hi"}, ...] or pairs. temperature 0 is greedy; top_k 0, top_p 1, min_p 0 and
-    repetition_penalty 1 switch those steps off. Raises SettingError for a bad setting.
+    messages: [{"role": "user", "content": "Hi"}, ...] or pairs. temperature 0 is greedy; top_k 0,
+    top_p 1, min_p 0 and repetition_penalty 1 switch those steps off. Raises SettingError for a bad
+    setting.
     """
 
     model: str
@@ -113,8 +117,10 @@ def _check_kind(name, value, kind, wanted):
 
 
 def _check(name, value, kind, low, high):
-    """A number of the right kind (a whole number may stand for a float) within its bounds, finite."""
-    right = isinstance(value, (int, float) if kind is float else int) and not isinstance(value, bool)
+    """A finite number of the right kind (a whole one may stand for a float) within its bounds."""
+    right = isinstance(value, (int, float) if kind is float else int) and not isinstance(
+        value, bool
+    )
     if not right or not math.isfinite(value) or not low <= value <= high:
         wanted = ("a whole number" if kind is int else "a number") + f", at least {low:g}"
         wanted += f" and at most {high:g}" if math.isfinite(high) else ""
@@ -131,7 +137,7 @@ def _pair(message):
 
 
 def find(name: str) -> Path:
-    """The file that a name stands for: a registry name on disk, or a path. Never uses the network."""
+    """The file a name stands for: a registry name on disk, or a path. Never uses the network."""
     if name in registry.MODELS:
         if not registry.on_disk(name):
             raise ModelFileError("not_on_disk", name=name)
@@ -140,7 +146,11 @@ def find(name: str) -> Path:
         path = Path(name).expanduser().resolve()
         if path.is_file():
             return path
-    except (OSError, RuntimeError, ValueError):  # too long, no such home, a loop of links, a zero byte
+    except (
+        OSError,
+        RuntimeError,
+        ValueError,
+    ):  # too long, no such home, a loop of links, a zero byte
         pass
     if name.endswith(".gguf") or "/" in name:
         raise ModelFileError("no_such_file", path=name)
@@ -150,7 +160,8 @@ def find(name: str) -> Path:
 def open_model(name: str) -> Model:
     """A registry name or a path to a .gguf file becomes a Model, once for everybody.
 
-    Raises ModelFileError. Memoised by resolved path, size and time of change, in a store bounded in bytes.
+    Raises ModelFileError. Memoised by resolved path, size and time of change, in a store bounded in
+    bytes.
     """
     path = find(name)
     return MODELS.get(_file_key(path), lambda: _load(path), lambda m: m.weights.nbytes)

@@ -8,7 +8,8 @@ from collections import OrderedDict
 
 
 class ByteStore:
-    """Least-recently-used values, dropped when the sum of their sizes passes the limit. Safe across threads.
+    """Least-recently-used values, dropped when the sum of their sizes passes the limit. Safe across
+    threads.
 
     A value larger than the limit is made and returned, but not kept.
     """
@@ -19,7 +20,9 @@ class ByteStore:
         self._lock, self._making = threading.Lock(), {}
 
     def get(self, key, make, size):
-        """The value for `key`; made by `make()` if it is not there, in one thread only. size(value) -> bytes."""
+        """The value for `key`; made by `make()` if it is not there, in one thread only. size(value)
+        -> bytes.
+        """
         with self._lock:
             if key in self._values:
                 self._values.move_to_end(key)

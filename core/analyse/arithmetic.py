@@ -11,7 +11,9 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Operand:
-    """A number that went in: from an op or a weight (or a table of constants), of a layer, at an index."""
+    """A number that went in: from an op or a weight (or a table of constants), of a layer, at an
+    index.
+    """
 
     source: str
     kind: str  # "op", "weight" or "constant"
@@ -22,7 +24,9 @@ class Operand:
 
 @dataclass(frozen=True)
 class Step:
-    """What happens to the sum afterwards: a name, a sign, the number that is used, and the result so far."""
+    """What happens to the sum afterwards: a name, a sign, the number that is used, and the result
+    so far.
+    """
 
     name: str
     sign: str
@@ -78,7 +82,7 @@ def _copy(r, index):
 
 
 def _norm(r, index):
-    """The squares of the row make the mean square; then its root, the number itself and the weight."""
+    """The squares of the row make the mean square; then its root, the number and the weight."""
     position, dim = index
     row = r.read()[position]
     squares = row.astype(np.float64) ** 2 / len(row)
@@ -95,7 +99,9 @@ def _norm(r, index):
 
 
 def _dot(r, index):
-    """A row of the input times a row of the weight. Heads are cut out of the rows, or laid side by side."""
+    """A row of the input times a row of the weight. Heads are cut out of the rows, or laid side by
+    side.
+    """
     position, *rest = index
     if r.entry.id == "logits":
         out = rest[0]

@@ -1,6 +1,8 @@
-"""Checks that run beside the pictures: identities of this very run, and agreement with reference values.
+"""Checks that run beside the pictures: identities of this very run, and agreement with reference
+values.
 
-Reads a trace; no sentences, no figures. Each check is a number that should be small and the bound it is held to.
+Reads a trace; no sentences, no figures. Each check is a number that should be small and the bound
+it is held to.
 """
 
 from dataclasses import dataclass
@@ -9,8 +11,9 @@ import numpy as np
 
 from core.model import ops
 
-# The largest score after each position of "The capital of France is", from Hugging Face transformers 5.24 run in
-# float32 on the same dequantized file (id, logit); keyed by the sha256 of that file.
+# The largest score after each position of "The capital of France is", from Hugging Face
+# transformers 5.24 run in float32 on the same dequantized file (id, logit); keyed by the sha256 of
+# that file.
 REFERENCE_IDS = (504, 3575, 282, 4649, 314)
 REFERENCE = {
     "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53": (
@@ -40,7 +43,8 @@ class Check:
 def checks(trace, layer: int) -> list[Check]:
     """What can be checked in one layer of a run, without any reference.
 
-    rows: attention rows sum to 1. future: no weight on a later key. attention, mlp: before + delta = after.
+    rows: attention rows sum to 1. future: no weight on a later key. attention, mlp: before + delta
+    = after.
     replay: the stream out of the block, computed again, equals the checkpoint.
     """
     read = lambda op: trace.read(op, layer)  # noqa: E731
@@ -58,7 +62,9 @@ def checks(trace, layer: int) -> list[Check]:
 
 
 def reference_check(trace) -> Check | None:
-    """Largest difference of a run of REFERENCE_IDS from the reference logits; None without a reference."""
+    """Largest difference of a run of REFERENCE_IDS from the reference logits; None without a
+    reference.
+    """
     values = REFERENCE.get(trace.model.source.sha256)
     if values is None or trace.ids != REFERENCE_IDS:
         return None

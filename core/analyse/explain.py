@@ -1,7 +1,8 @@
-"""Where a number came from: the operands, the products, their sum, and whether it equals what was recorded.
+"""Where a number came from: the operands, the products, their sum, and whether it equals what was
+recorded.
 
-Reads a trace and has the same number computed again from the recorded operands (the arithmetic of each kind of op is
-in arithmetic.py). Knows what "equal" means; no sentences, no figures.
+Reads a trace and has the same number computed again from the recorded operands (the arithmetic of
+each kind of op is in arithmetic.py). Knows what "equal" means; no sentences, no figures.
 """
 
 from collections.abc import Callable
@@ -31,8 +32,10 @@ class Explanation:
     """One number of one op, computed again.
 
     Attributes:
-        values: every term, float64 [n]. total: their sum. steps: what is done to it, the last result is `value`.
-        recorded: what the pass computed. difference: value - recorded. equal: within `tolerance` of it.
+        values: every term, float64 [n]. total: their sum. steps: what is done to it, the last
+        result is `value`.
+        recorded: what the pass computed. difference: value - recorded. equal: within `tolerance` of
+        it.
     """
 
     op: str
@@ -61,8 +64,9 @@ class Explanation:
 def explain(trace, op: str, layer: int | None, index) -> Explanation:
     """Explain one number: `index` follows the op's axes (for logits and probs: position, token id).
 
-    "Equal" means within 1e-5 of the sum of the absolute terms for dot products and sums, 1e-5 relative otherwise.
-    Raises KeyError for an unknown op or layer, IndexError for an index outside the value.
+    "Equal" means within 1e-5 of the sum of the absolute terms for dot products and sums, 1e-5
+    relative otherwise. Raises KeyError for an unknown op or layer, IndexError for an index outside
+    the value.
     """
     index = tuple(int(i) for i in index)
     recorded = _recorded(trace, op, layer, index)
@@ -76,7 +80,19 @@ def explain(trace, op: str, layer: int | None, index) -> Explanation:
     tolerance = TOLERANCE * _size(entry.kind, values, total, value)
     equal = abs(difference) <= tolerance
     return Explanation(
-        op, layer, index, entry.formula, values, total, steps, value, recorded, difference, tolerance, equal, operands
+        op,
+        layer,
+        index,
+        entry.formula,
+        values,
+        total,
+        steps,
+        value,
+        recorded,
+        difference,
+        tolerance,
+        equal,
+        operands,
     )
 
 
@@ -91,7 +107,9 @@ def _recorded(trace, op, layer, index):
         return float(row[_inside(token, len(row), op)])
     value = trace.read(op, layer)
     if len(index) != value.ndim:
-        raise IndexError(f"{op} has axes {CATALOGUE[op].axes}: {value.ndim} numbers, not {len(index)}")
+        raise IndexError(
+            f"{op} has axes {CATALOGUE[op].axes}: {value.ndim} numbers, not {len(index)}"
+        )
     return float(value[tuple(_inside(i, n, op) for i, n in zip(index, value.shape, strict=True))])
 
 

@@ -1,4 +1,6 @@
-"""All attention maps of a run in one array, and which head to look at first. Reads a trace; no figures."""
+"""All attention maps of a run in one array, and which head to look at first. Reads a trace; no
+figures.
+"""
 
 from dataclasses import dataclass
 
@@ -14,7 +16,8 @@ class Attention:
     """Every head of a run at a glance. Arrays are float32 and read-only.
 
     Attributes:
-        maps: [layer, head, query, key]; a longer prompt is reduced to blocks, each shown by its maximum.
+        maps: [layer, head, query, key]; a longer prompt is reduced to blocks, each shown by its
+        maximum.
         block: how many tokens a cell of a map stands for, on each side.
         last: what the last token looks at, never reduced: [layer, head, key].
     """
@@ -30,7 +33,9 @@ class Attention:
 
 
 def attention(trace, largest: int = 64) -> Attention:
-    """All heads of a run, with maps of at most `largest` cells a side. Each layer is run again once."""
+    """All heads of a run, with maps of at most `largest` cells a side. Each layer is run again
+    once.
+    """
     key = (trace.key, largest)
     return SUMMARIES.get(key, lambda: _summary(trace, largest), lambda summary: summary.nbytes)
 
@@ -56,7 +61,8 @@ def reduce_max(maps, largest: int):  # [head, query, key] -> [head, query', key'
 
 
 def sharpest(last) -> tuple[int, int, int]:
-    """Where the last token looks hardest at one token before it, the first left out: (layer, head, key).
+    """Where the last token looks hardest at one token before it, the first left out: (layer, head,
+    key).
 
     last: [layer, head, key]. With fewer than three tokens there is nothing between: (0, 0, 0).
     """
@@ -68,10 +74,14 @@ def sharpest(last) -> tuple[int, int, int]:
 
 
 def n_sinks(last) -> int:
-    """How many heads give the first token more than half of the last token's attention. last: [layer, head, key]."""
+    """How many heads give the first token more than half of the last token's attention. last:
+    [layer, head, key].
+    """
     return int((last[:, :, 0] > 0.5).sum())
 
 
 def sink_share(last) -> float:
-    """The first token's share of the last token's attention, mean over all heads. last: [layer, head, key]."""
+    """The first token's share of the last token's attention, mean over all heads. last: [layer,
+    head, key].
+    """
     return float(last[:, :, 0].mean())

@@ -1,6 +1,8 @@
-"""The logit lens: what the model would guess if it stopped after each layer. Reads a trace; no figures.
+"""The logit lens: what the model would guess if it stopped after each layer. Reads a trace; no
+figures.
 
-Source: nostalgebraist 2020, "interpreting GPT: the logit lens". The norm is recomputed from each layer's own stream.
+Source: nostalgebraist 2020, "interpreting GPT: the logit lens". The norm is recomputed from each
+layer's own stream.
 """
 
 from dataclasses import dataclass
@@ -13,7 +15,9 @@ from core.model import ops
 
 @dataclass(frozen=True)
 class Lens:
-    """One token at one position through the layers: rank (1 = first) and probability after each, [layer]."""
+    """One token at one position through the layers: rank (1 = first) and probability after each,
+    [layer].
+    """
 
     token: int
     ranks: np.ndarray
@@ -21,7 +25,9 @@ class Lens:
 
     @property
     def first_layer(self) -> int:
-        """The layer from which on the token is first without a break; the last one where it never is."""
+        """The layer from which on the token is first without a break; the last one where it never
+        is.
+        """
         behind = np.flatnonzero(self.ranks != 1)
         return min(int(behind[-1]) + 1, len(self.ranks) - 1) if behind.size else 0
 

@@ -1,4 +1,6 @@
-"""From the last vector to a guess: ranking, histogram and how concentrated the distribution is. Reads a trace."""
+"""From the last vector to a guess: ranking, histogram and how concentrated the distribution is.
+Reads a trace.
+"""
 
 from dataclasses import dataclass
 
@@ -23,8 +25,10 @@ class Guess:
     """What the model expects after one position.
 
     Attributes:
-        top: the first candidates. n_for_90: how many tokens hold 90 % of the probability. smallest: the smallest
-            probability of all, as float32 holds it. log_sum_exp: logit - log_sum_exp = log-probability.
+        top: the first candidates. n_for_90: how many tokens hold 90 % of the probability. smallest:
+        the smallest
+            probability of all, as float32 holds it. log_sum_exp: logit - log_sum_exp =
+            log-probability.
         counts, edges: histogram of the logits of the whole vocabulary.
     """
 
@@ -63,13 +67,16 @@ def candidate(trace, id: int, position: int = -1) -> Candidate:
 def rank_of_text(trace, text: str) -> Candidate | None:
     """Where the first token of a text would stand as the next token; None if the text has none.
 
-    A word that continues a sentence carries its own space, unless the prompt already ends in white space.
+    A word that continues a sentence carries its own space, unless the prompt already ends in white
+    space.
     """
     words = trace.model.tokenizer
     ends_open = words.token_bytes(trace.ids[-1])[-1:].isspace()
     spaced = text if ends_open or text[:1].isspace() else " " + text
     ids = words.encode(spaced)
-    if ids and not words.token_bytes(ids[0]).strip():  # only the space was left: punctuation, for instance
+    if (
+        ids and not words.token_bytes(ids[0]).strip()
+    ):  # only the space was left: punctuation, for instance
         ids = words.encode(text)
     return candidate(trace, ids[0]) if ids else None
 

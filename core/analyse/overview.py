@@ -1,4 +1,4 @@
-"""One run at a glance, for the first page: what the journey's pictures are made of. Reads a trace."""
+"""One run at a glance: what the pictures of the first page are made of. Reads a trace."""
 
 from dataclasses import dataclass
 
@@ -12,10 +12,13 @@ from .output import Guess, guess
 @dataclass(frozen=True)
 class Overview:
     """Attributes:
-    attention: every head. framed: (layer, head) to read first. key, weight: where its last row looks hardest,
-        the first token left out. n_sinks, sink_share: heads that give token 0 more than half, and its mean share.
+    attention: every head. framed: (layer, head) to read first. key, weight: where its last row
+    looks hardest,
+        the first token left out. n_sinks, sink_share: heads that give token 0 more than half, and
+        its mean share.
     guess: the ranking after the last token. lens: the first candidate's rank through the layers.
-    next_text: the token that one more round of the loop adds after the first, visible; "" at an end.
+    next_text: the token that one more round of the loop adds after the first, visible; "" at an
+    end.
     appended: what the first candidate adds to a plain prompt; None where that is no text (an end
         token, half a character) or the prompt was not plain.
     """
@@ -33,7 +36,9 @@ class Overview:
 
 
 def overview(trace, framed: tuple[int, int] | None = None) -> Overview:
-    """Everything the first page shows of a run. framed: a head to show, else the sharpest one is chosen."""
+    """Everything the first page shows of a run. framed: a head to show, else the sharpest one is
+    chosen.
+    """
     heads, best = attention(trace), guess(trace)
     layer, head, key = sharpest(heads.last)
     if framed is not None:
@@ -54,7 +59,7 @@ def overview(trace, framed: tuple[int, int] | None = None) -> Overview:
 
 
 def _one_more(trace, id):
-    """What the next round of the loop adds: one token run against the keys and values of the trace."""
+    """What the next round of the loop adds: one token run against the trace's keys and values."""
     if len(trace.ids) >= trace.config.context or id in trace.model.tokenizer.end_ids:
         return ""
     logits = next_logits(trace.model, [id], trace.cache.copy(1), trace.spec.edits)
@@ -62,7 +67,7 @@ def _one_more(trace, id):
 
 
 def _appended(trace, id):
-    """The text of a token, if a plain prompt with it behind is read as the same ids and this one."""
+    """The text of a token, if a plain prompt with it behind is read as the same ids and it."""
     words, prompt = trace.model.tokenizer, trace.spec.prompt
     if prompt is None or id in words.special.values():
         return None

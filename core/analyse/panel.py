@@ -1,5 +1,5 @@
-"""Flat pieces of values and weights, small enough to draw. Knows arrays and axis names; no trace, no
-figures.
+"""Flat pieces of values and weights, small enough to draw. Knows arrays and axis names; no trace,
+no figures.
 """
 
 from dataclasses import dataclass, replace
@@ -62,7 +62,7 @@ def rows_around(name, part, role, values, axes, row, column=None, amount=False) 
 
 
 def picture(name, part, role, matrix, axes, cell) -> Panel:
-    """A whole matrix, reduced to blocks where it is large; the block that holds the cell is chosen."""
+    """A whole matrix, reduced to blocks where it is large; the block with the cell is chosen."""
     block = tuple(-(-n // most) for n, most in zip(matrix.shape, LARGEST_PICTURE, strict=True))
     values = largest_of_blocks(matrix, block)
     chosen = (cell[0] // block[0], cell[1] // block[1])

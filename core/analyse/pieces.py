@@ -1,4 +1,6 @@
-"""A text next to its tokens: characters, bytes, pre-tokenization pieces, ids. Reads a tokenizer; no figures."""
+"""A text next to its tokens: characters, bytes, pre-tokenization pieces, ids. Reads a tokenizer; no
+figures.
+"""
 
 from dataclasses import dataclass
 
@@ -19,7 +21,9 @@ class TokenInfo:
 
 @dataclass(frozen=True)
 class Reading:
-    """How a text was read. pieces: visible forms of what it was cut into before merging. dropped: bytes (hex)."""
+    """How a text was read. pieces: visible forms of what it was cut into before merging. dropped:
+    bytes (hex).
+    """
 
     n_characters: int
     n_bytes: int
@@ -29,16 +33,14 @@ class Reading:
 
 
 def reading(trace, text: str) -> Reading:
-    """How the text of a prompt became the ids of a trace (which a chat template may have added to)."""
+    """How the text of a prompt became the ids of a trace (a chat template may have added some)."""
     words = trace.model.tokenizer
     special = set(words.special.values())
     tokens = []
     for position, id in enumerate(trace.ids):
         data = words.token_bytes(id)
         shown = data.hex(" ").upper()
-        tokens.append(
-            TokenInfo(position, id, words.display(id), shown, len(data), id in special)
-        )
+        tokens.append(TokenInfo(position, id, words.display(id), shown, len(data), id in special))
     return Reading(
         n_characters=len(text),
         n_bytes=len(text.encode("utf-8", "replace")),

@@ -66,7 +66,7 @@ def _index(trace, op, layer, head, position, column):
 
 
 def _telling(row, is_map):
-    """The cell to open first: the largest; in a map without the first token, where attention parks."""
+    """The cell to open first: the largest; in a map not the first token, where attention parks."""
     if is_map and len(row) > 1 and np.isfinite(row[1]):
         return 1 + int(np.argmax(row[1:]))
     return int(np.argmax(np.abs(np.where(np.isfinite(row), row, 0))))
@@ -115,7 +115,7 @@ def _norm(trace, entry, layer, index):
 
 
 def _dot(trace, entry, layer, index):
-    """The input row, the weight row it is multiplied with, and where that row lies in the matrix."""
+    """The input row, the weight row it meets, and where that row lies in the matrix."""
     position, *rest = index
     source, name = entry.inputs[0], entry.weights[0]
     row = trace.read(source, layer)[position].reshape(-1)

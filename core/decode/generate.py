@@ -20,10 +20,13 @@ class Event:
     """One forward pass and the token it led to.
 
     Attributes:
-        step: 0 is the prefill. id: the token chosen. text: what it adds to the text, without half characters;
+        step: 0 is the prefill. id: the token chosen. text: what it adds to the text, without half
+        characters;
             the texts of all events join to the whole continuation.
-        logprob: log-probability of the token at temperature 1, in nat. n_cached: positions in the KV cache.
-        stop: None, "end" (an end token, then stop_id is it), "limit" or "nonfinite" (then id is None).
+        logprob: log-probability of the token at temperature 1, in nat. n_cached: positions in the
+        KV cache.
+        stop: None, "end" (an end token, then stop_id is it), "limit" or "nonfinite" (then id is
+        None).
         seconds: how long the pass and the choice took.
     """
 
@@ -40,8 +43,8 @@ class Event:
 def generate(spec: RunSpec) -> Iterator[Event]:
     """Continue the prompt of a spec, one event per forward pass; N tokens are N events.
 
-    Stops at an end token, after max_new_tokens, at the end of the context, or when scores are not finite.
-    Raises ModelFileError and PromptError at the first step.
+    Stops at an end token, after max_new_tokens, at the end of the context, or when scores are not
+    finite. Raises ModelFileError and PromptError at the first step.
     """
     model = open_model(spec.model)
     ids = prompt_ids(model, spec)
@@ -53,7 +56,9 @@ def generate(spec: RunSpec) -> Iterator[Event]:
         start = time.perf_counter()
         logits = next_logits(model, new, cache, spec.edits)
         if not np.isfinite(logits).all():
-            yield Event(step, None, text.decode(b"", True), np.nan, cache.length, "nonfinite", None, 0.0)
+            yield Event(
+                step, None, text.decode(b"", True), np.nan, cache.length, "nonfinite", None, 0.0
+            )
             return
         id = choose(logits, ids, spec, step)
         stop = "end" if id in model.tokenizer.end_ids else "limit" if step == n_new - 1 else None
@@ -73,7 +78,7 @@ def generate(spec: RunSpec) -> Iterator[Event]:
 
 
 def next_logits(model, ids, cache, edits=()):  # -> [vocab]
-    """Run new tokens through the model and the cache; the scores for what follows the last of them."""
+    """Run new tokens through the model and the cache; the scores for what follows the last."""
     first, c = cache.length, model.config
     for a, b in forward.chunks(len(ids)):
         tap = editing_tap(edits, first + a) if edits else forward.no_tap

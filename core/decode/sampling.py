@@ -1,6 +1,7 @@
 """One score per token becomes one token. Knows logits only; no model, no text.
 
-Order as in Hugging Face transformers: repetition penalty, temperature, top-k, top-p, min-p, softmax, draw.
+Order as in Hugging Face transformers: repetition penalty, temperature, top-k, top-p, min-p,
+softmax, draw.
 """
 
 import numpy as np
@@ -13,7 +14,9 @@ def log_softmax(x):  # [vocab] -> [vocab]
 
 
 def penalize(logits, seen, penalty):  # [vocab] -> [vocab]
-    """Divide the positive scores of tokens already seen, multiply the negative ones (Keskar et al. 2019)."""
+    """Divide the positive scores of tokens already seen, multiply the negative ones (Keskar et al.
+    2019).
+    """
     out = logits.copy()
     seen = np.unique(np.asarray(seen, np.int64))
     out[seen] = np.where(logits[seen] > 0, logits[seen] / penalty, logits[seen] * penalty)
@@ -28,7 +31,9 @@ def keep_top_k(logits, k):  # [vocab] -> [vocab]
 
 
 def keep_top_p(logits, p):  # [vocab] -> [vocab]
-    """The smallest set of most probable tokens whose probability reaches p, never empty (Holtzman 2020)."""
+    """The smallest set of most probable tokens whose probability reaches p, never empty (Holtzman
+    2020).
+    """
     if p >= 1:
         return logits
     order = np.argsort(-logits, kind="stable")
@@ -49,7 +54,8 @@ def _keep(logits, kept):
 
 
 def choose(logits, seen, spec, step: int) -> int:
-    """The next token: the largest score at temperature 0, else a draw that `spec.seed` and the step decide.
+    """The next token: the largest score at temperature 0, else a draw that `spec.seed` and the step
+    decide.
 
     logits: [vocab], finite; seen: ids of prompt and continuation; spec: a RunSpec.
     """

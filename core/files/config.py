@@ -1,4 +1,6 @@
-"""The sizes of a model from the metadata of its file, checked. Knows metadata keys; no arrays, no text."""
+"""The sizes of a model from the metadata of its file, checked. Knows metadata keys; no arrays, no
+text.
+"""
 
 import math
 
@@ -12,7 +14,8 @@ LARGEST = 1 << 24  # no size in a model of ours is near this; a larger one is da
 def from_gguf(gguf_file) -> ModelConfig:
     """The ModelConfig of a parsed GGUF file.
 
-    Raises ModelFileError for an architecture we do not have, a missing key, or sizes that contradict each other.
+    Raises ModelFileError for an architecture we do not have, a missing key, or sizes that
+    contradict each other.
     """
     architecture = gguf_file.get("general.architecture", str)
     if architecture not in SUPPORTED:

@@ -1,7 +1,8 @@
 """Read the header of a GGUF file: metadata and a table of tensors. A bounded parser of our own.
 
-Knows the GGUF layout (versions 2 and 3, little-endian) and nothing about models. Every count and size is checked
-against the bytes that are left before anything is read, so a damaged or hostile file ends in one ModelFileError.
+Knows the GGUF layout (versions 2 and 3, little-endian) and nothing about models. Every count and
+size is checked against the bytes that are left before anything is read, so a damaged or hostile
+file ends in one ModelFileError.
 Source: the GGUF specification (ggml, docs/gguf.md).
 """
 
@@ -36,7 +37,9 @@ SMALLEST_ENTRY, SMALLEST_TENSOR = 8 + 1 + 4 + 1, 8 + 1 + 4 + 8 + 4 + 8
 
 @dataclass(frozen=True)
 class Tensor:
-    """One entry of the tensor table. shape: slowest axis first, as NumPy counts; offset: from the file's start."""
+    """One entry of the tensor table. shape: slowest axis first, as NumPy counts; offset: from the
+    file's start.
+    """
 
     name: str
     shape: tuple[int, ...]
@@ -68,14 +71,16 @@ class Reader:
         return struct.unpack(form, self.take(struct.calcsize(form), place))[0]
 
     def count(self, form: str, smallest: int, place: str) -> int:
-        """A count of things that take at least `smallest` bytes each: refused if they cannot fit."""
+        """A count of things of at least `smallest` bytes each: refused if they cannot fit."""
         n = self.number(form, place)
         if n * smallest > len(self.data) - self.at:
             raise self.fail(place, f"it announces {n} entries, more than the file can hold")
         return n
 
     def text(self, place: str, longest: int | None = None) -> str:
-        """A string: u64 length, then UTF-8 (bytes that are not UTF-8 become the replacement character)."""
+        """A string: u64 length, then UTF-8 (bytes that are not UTF-8 become the replacement
+        character).
+        """
         n = self.count("<Q", 1, place)
         if longest is not None and n > longest:
             raise self.fail(place, f"a name of {n} bytes is longer than {longest}")
@@ -128,7 +133,9 @@ class GGUFFile:
         if key not in self.metadata:
             raise Reader(b"", self.path).fail(f"key {key}", "the file does not have it")
         value = self.metadata[key]
-        if kind is not None and (not isinstance(value, kind) or isinstance(value, bool) != (kind is bool)):
+        if kind is not None and (
+            not isinstance(value, kind) or isinstance(value, bool) != (kind is bool)
+        ):
             raise Reader(b"", self.path).fail(f"key {key}", f"it holds a {type(value).__name__}")
         return value
 
@@ -147,7 +154,8 @@ class GGUFFile:
 def read(path) -> GGUFFile:
     """Map a file and parse its header.
 
-    Raises ModelFileError: not a GGUF file (and what it looks like), incomplete, damaged, or of a type not supported.
+    Raises ModelFileError: not a GGUF file (and what it looks like), incomplete, damaged, or of a
+    type not supported.
     """
     path = Path(path)
     data = _map(path)

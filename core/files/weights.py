@@ -1,4 +1,5 @@
-"""Named arrays of a model, by our names, from a GGUF file: float32, read-only, un-permuted once at load.
+"""Named arrays of a model, by our names, from a GGUF file: float32, read-only, un-permuted once at
+load.
 
 Knows which GGUF tensor is which of our weights and which shape it must have; no ops, no text.
 """
@@ -16,7 +17,9 @@ from core.model.config import ModelConfig
 
 @dataclass(frozen=True)
 class LayerWeights:
-    """The weights of one block. Matrices are [out, in]: a row holds what one output number is made with."""
+    """The weights of one block. Matrices are [out, in]: a row holds what one output number is made
+    with.
+    """
 
     attn_norm: np.ndarray  # [embedding]
     attn_q: np.ndarray  # [head*head_dim, embedding]
@@ -106,8 +109,9 @@ def shapes(config: ModelConfig) -> dict[str, tuple[int, ...]]:
 def unpermute(weight, n_heads: int):  # [head*head_dim, embedding] -> the same shape
     """Undo the row order that GGUF files of the llama type give to Q and K.
 
-    Inside each head the file interleaves the two halves (0, 32, 1, 33, ... for head_dim 64), for an engine that
-    rotates neighbours; we rotate half-split, as the model was trained. Source: llama.cpp's conversion of Llama.
+    Inside each head the file interleaves the two halves (0, 32, 1, 33, ... for head_dim 64), for an
+    engine that rotates neighbours; we rotate half-split, as the model was trained. Source:
+    llama.cpp's conversion of Llama.
     """
     head_dim = len(weight) // n_heads
     halves = weight.reshape(n_heads, head_dim // 2, 2, -1)
@@ -115,7 +119,7 @@ def unpermute(weight, n_heads: int):  # [head*head_dim, embedding] -> the same s
 
 
 def load(gguf_file, config: ModelConfig) -> Weights:
-    """All weights of a parsed GGUF file as frozen float32. Raises ModelFileError naming the tensor."""
+    """All weights of a GGUF file, frozen float32. Raises ModelFileError naming the tensor."""
     wanted = shapes(config)
     arrays = {}
 

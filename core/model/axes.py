@@ -1,4 +1,5 @@
-"""The axis vocabulary, and the axes of every op: one table for ops, edits, traces, figures and lessons.
+"""The axis vocabulary, and the axes of every op: one table for ops, edits, traces, figures and
+lessons.
 
 Knows names only, no numbers. There is no batch axis anywhere.
 

@@ -1,4 +1,6 @@
-"""The KV cache: rotated keys and values of every layer, one row per position. Knows no text or weights."""
+"""The KV cache: rotated keys and values of every layer, one row per position. Knows no text or
+weights.
+"""
 
 import numpy as np
 
@@ -36,7 +38,9 @@ class KVCache:
         self.length += n
 
     def copy(self, room: int) -> "KVCache":
-        """The filled rows with `room` free ones behind: to go on from here and leave this one as it is."""
+        """The filled rows with `room` free ones behind: to go on from here and leave this one as it
+        is.
+        """
         n_layers, _, n_kv_heads, head_dim = self.keys.shape
         twin = KVCache(n_layers, self.length + room, n_kv_heads, head_dim)
         twin.keys[:, : self.length] = self.keys[:, : self.length]

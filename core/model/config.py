@@ -1,4 +1,6 @@
-"""The sizes of a model: frozen, known before any weight is read. Knows no file format and no arrays."""
+"""The sizes of a model: frozen, known before any weight is read. Knows no file format and no
+arrays.
+"""
 
 from dataclasses import dataclass
 

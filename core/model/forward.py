@@ -1,7 +1,7 @@
 """The forward pass of a llama-type decoder: token ids and weights become logits, in straight lines.
 
-Every intermediate value passes through `tap(op, layer, value) -> value`, the one seam for recording and editing.
-Knows arrays and sizes; no file, text or trace.
+Every intermediate value passes through `tap(op, layer, value) -> value`, the one seam for recording
+and editing. Knows arrays and sizes; no file, text or trace.
 """
 
 from . import ops, rope
@@ -14,9 +14,7 @@ def forward(ids, weights, config, cache, tap):  # [seq] -> [seq, embedding]
     Returns the residual stream after the last block.
     """
     x = tap("embed", None, ops.embed(ids, weights.embed))
-    turn = rope.cos_sin(
-        cache.length, cache.length + len(ids), config.head_dim, config.rope_theta
-    )
+    turn = rope.cos_sin(cache.length, cache.length + len(ids), config.head_dim, config.rope_theta)
     for layer in range(config.n_layers):
         x = block(x, weights.layers[layer], config, layer, turn, cache, tap)
     cache.advance(len(ids))
@@ -65,11 +63,10 @@ def no_tap(op, layer, value):
 def chunks(n_tokens: int, whole: int = 1024, part: int = 512):
     """Where a prompt is cut for prefill: one pass up to `whole` tokens, else passes of `part`.
 
-    A pure function of the number of tokens, so that a layer recomputed later is cut in the same places and
-    comes out bit for bit the same. Long prompts are cut because their scores would not fit in memory.
+    A pure function of the number of tokens, so that a layer recomputed later is cut in the same
+    places and comes out bit for bit the same. Long prompts are cut because their scores would not
+    fit in memory.
     """
     size = n_tokens if n_tokens <= whole else part
     edges = [*range(0, n_tokens, size), n_tokens]
     return list(zip(edges, edges[1:], strict=False))
-
-

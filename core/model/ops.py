@@ -35,7 +35,9 @@ def project_heads(x, weight, n_heads):  # [seq, embedding], [head*head_dim, embe
 
 
 def rotate(x, cos, sin):  # [seq, head, head_dim], [seq, head_dim/2] twice -> [seq, head, head_dim]
-    """RoPE, half-split: number i and number i + head_dim/2 turn together, as one point, by an angle."""
+    """RoPE, half-split: number i and number i + head_dim/2 turn together, as one point, by an
+    angle.
+    """
     first, second = np.split(x, 2, axis=-1)
     cos, sin = cos[:, None, :], sin[:, None, :]
     return np.concatenate([first * cos - second * sin, second * cos + first * sin], axis=-1)
@@ -58,7 +60,7 @@ def mask(scores):  # [head, query, key] -> [head, query, key]
 
 
 def softmax(x):  # [..., n] -> [..., n]
-    """Exponentials of each row, divided by their sum. The maximum is taken off first: same result."""
+    """Exponentials of each row over their sum. The maximum is taken off first: same result."""
     e = np.exp(x - np.max(x, axis=-1, keepdims=True))
     return e / np.sum(e, axis=-1, keepdims=True)
 

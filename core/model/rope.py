@@ -1,4 +1,6 @@
-"""The angles of rotary position embedding (RoPE, Su et al. 2021). Knows positions, no text or weights."""
+"""The angles of rotary position embedding (RoPE, Su et al. 2021). Knows positions, no text or
+weights.
+"""
 
 import functools
 
@@ -6,7 +8,7 @@ import numpy as np
 
 
 def frequencies(head_dim: int, theta: float) -> np.ndarray:
-    """Radians per position of each pair of dimensions: theta^(-2i/head_dim), float64 [head_dim/2]."""
+    """Radians per position of each pair: theta^(-2i/head_dim), float64 [head_dim/2]."""
     return theta ** (-np.arange(0, head_dim, 2, dtype=np.float64) / head_dim)
 
 

@@ -1,7 +1,7 @@
 """Edits at the one seam of the forward pass: frozen data that change a value before it is recorded.
 
-Knows ops and their axes; no weights, no trace. Edits address layers and positions, not the order of calls, so that
-prefill and decode agree.
+Knows ops and their axes; no weights, no trace. Edits address layers and positions, not the order of
+calls, so that prefill and decode agree.
 """
 
 import math
@@ -14,7 +14,9 @@ from core.errors import SettingError
 from .axes import OP_AXES
 
 KINDS = {
-    "zero": lambda part, value: np.zeros_like(part),  # not part * 0: that is NaN where a cell is masked
+    "zero": lambda part, value: np.zeros_like(
+        part
+    ),  # not part * 0: that is NaN where a cell is masked
     "set": lambda part, value: np.full_like(part, value),
     "scale": lambda part, value: part * value,
     "add": lambda part, value: part + value,
@@ -25,8 +27,9 @@ KINDS = {
 class Edit:
     """One change of one op: `Edit("attn.mix", layer=23, head=4)` switches that head off.
 
-    None means all of them. `head` counts query heads or key/value heads, as the op has; `position` is the absolute
-    position (the query's, in an attention map); `index` is a number of the last axis (a neuron, a dimension).
+    None means all of them. `head` counts query heads or key/value heads, as the op has; `position`
+    is the absolute position (the query's, in an attention map); `index` is a number of the last
+    axis (a neuron, a dimension).
     kind: "zero", "set" (to value), "scale" (by value) or "add" (value).
     """
 
@@ -52,7 +55,9 @@ class Edit:
 
 
 def apply_edit(edit: Edit, value, first: int):
-    """The value with the edit made, as a new array; rows of `value` start at absolute position `first`."""
+    """The value with the edit made, as a new array; rows of `value` start at absolute position
+    `first`.
+    """
     axes = ("seq", *OP_AXES[edit.op])[-value.ndim :]  # logits pass the tap as rows: [seq, vocab]
     where = []
     for axis, size in zip(axes, value.shape, strict=True):
@@ -63,7 +68,9 @@ def apply_edit(edit: Edit, value, first: int):
 
 
 def _part(edit, axis, size, first, last):
-    """The slice of one axis that the edit addresses; empty where it addresses rows outside this pass."""
+    """The slice of one axis that the edit addresses; empty where it addresses rows outside this
+    pass.
+    """
     wanted = None
     if axis in ("head", "kv_head"):
         wanted = edit.head

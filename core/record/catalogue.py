@@ -1,7 +1,7 @@
 """What each op is, once, as data: its inputs, weights, constants, axes, formula and function.
 
-The forward pass calls the same functions; only the wiring is stated twice, and a test replays every op from its
-recorded inputs. Knows ops and sizes; no values.
+The forward pass calls the same functions; only the wiring is stated twice, and a test replays every
+op from its recorded inputs. Knows ops and sizes; no values.
 """
 
 import inspect
@@ -18,9 +18,12 @@ class Op:
 
     Attributes:
         id: the tap's name, also the lesson's file name and the step in a link.
-        inputs: ops whose values it reads. weights: names in LayerWeights (or Weights, outside the layers).
-        constants: names that `constants()` of a trace resolves: sizes, eps, the scale, cosines and sines.
-        formula: one line, in symbols. kind: how one number of it is explained (see core.analyse.explain).
+        inputs: ops whose values it reads. weights: names in LayerWeights (or Weights, outside the
+        layers).
+        constants: names that `constants()` of a trace resolves: sizes, eps, the scale, cosines and
+        sines.
+        formula: one line, in symbols. kind: how one number of it is explained (see
+        core.analyse.explain).
         role: what colour it has on every page.
         function: the op itself, from core.model.ops.
     """
@@ -56,14 +59,20 @@ BLOCK = (
     _op("resid_pre", ops.same, "copy", "residual", "x", ["stream"]),
     _op("attn_norm", ops.rms_norm, "norm", "residual", "x / √(mean(x²) + ε) · w",
         ["resid_pre"], ["attn_norm"], ["norm_eps"]),
-    _op("attn.q", ops.project_heads, "dot", "query", "h · Wq", ["attn_norm"], ["attn_q"], ["n_heads"]),
-    _op("attn.k", ops.project_heads, "dot", "key", "h · Wk", ["attn_norm"], ["attn_k"], ["n_kv_heads"]),
-    _op("attn.v", ops.project_heads, "dot", "value", "h · Wv", ["attn_norm"], ["attn_v"], ["n_kv_heads"]),
-    _op("attn.q_rot", ops.rotate, "rotate", "query", "q cos θ ∓ q′ sin θ", ["attn.q"], [], ["cos", "sin"]),
-    _op("attn.k_rot", ops.rotate, "rotate", "key", "k cos θ ∓ k′ sin θ", ["attn.k"], [], ["cos", "sin"]),
+    _op("attn.q", ops.project_heads, "dot", "query", "h · Wq",
+        ["attn_norm"], ["attn_q"], ["n_heads"]),
+    _op("attn.k", ops.project_heads, "dot", "key", "h · Wk",
+        ["attn_norm"], ["attn_k"], ["n_kv_heads"]),
+    _op("attn.v", ops.project_heads, "dot", "value", "h · Wv",
+        ["attn_norm"], ["attn_v"], ["n_kv_heads"]),
+    _op("attn.q_rot", ops.rotate, "rotate", "query", "q cos θ ∓ q′ sin θ",
+        ["attn.q"], [], ["cos", "sin"]),
+    _op("attn.k_rot", ops.rotate, "rotate", "key", "k cos θ ∓ k′ sin θ",
+        ["attn.k"], [], ["cos", "sin"]),
     _op("attn.scores", ops.scores, "score", "attention", "q · k / √d",
         ["attn.q_rot", "attn.k_rot"], [], ["score_scale"]),
-    _op("attn.masked", ops.mask, "mask", "attention", "score, or −∞ where key > query", ["attn.scores"]),
+    _op("attn.masked", ops.mask, "mask", "attention", "score, or −∞ where key > query",
+        ["attn.scores"]),
     _op("attn.weights", ops.softmax, "softmax", "attention", "exp(s) / Σ exp(s)", ["attn.masked"]),
     _op("attn.mix", ops.mix, "mix", "value", "Σ a · v", ["attn.weights", "attn.v"]),
     _op("attn.out", ops.merge_heads, "dot", "attention", "mix · Wo", ["attn.mix"], ["attn_out"]),

@@ -1,7 +1,7 @@
 """A trace as one .safetensors file that other programs read. Knows names and metadata; no figures.
 
-An op of a layer is called `layers.3.attn.weights`; the metadata hold the names other tools use for the same values and
-what is easy to get wrong.
+An op of a layer is called `layers.3.attn.weights`; the metadata hold the names other tools use for
+the same values and what is easy to get wrong.
 """
 
 import errno
@@ -38,14 +38,16 @@ ALIASES = {  # ours -> (TransformerLens, Hugging Face module); {} is the layer
     "logits": ("unembed.hook_out (last row)", "lm_head (last row)"),
 }
 NOTES = (
-    "weights are raw (no folding); keys are cached after RoPE; norms are after the weight multiply (TransformerLens"
-    " hook_normalized is before it); query head h reads key/value head h // group; scores are scaled and unmasked,"
+    "weights are raw (no folding); keys are cached after RoPE; norms are after the weight multiply"
+    " (TransformerLens hook_normalized is before it); query head h reads key/value head h // group;"
+    " scores are scaled and unmasked,"
     " masked are scaled and hold -inf; logits are those after the last position"
 )
 
 
 def export(trace, path, ops=None, layers=None) -> int:
-    """Write ops of a trace to a .safetensors file; all ops of all layers by default. Returns the bytes written.
+    """Write ops of a trace to a .safetensors file; all ops of all layers by default. Returns the
+    bytes written.
 
     SettingError for an op or layer that does not exist; OSError where the file cannot be written.
     """

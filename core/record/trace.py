@@ -1,10 +1,10 @@
-"""What one run computed: the residual stream at every layer boundary and the KV cache; the rest is recomputed.
+"""What one run computed: the residual stream at every layer boundary and the KV cache; the rest is
+recomputed.
 
-A full record of 512 tokens takes over a gigabyte, the checkpoints 60 MB. A layer that is asked for is run again by the
-same code from the same rows, so every recomputed value is bit for bit what ran. Knows the pass; no figures, no pages.
+A full record of 512 tokens takes over a gigabyte, the checkpoints 60 MB. A layer that is asked for
+is run again by the same code from the same rows, so every recomputed value is bit for bit what ran.
+Knows the pass; no figures, no pages.
 """
-
-import copy
 
 import copy
 
@@ -35,7 +35,9 @@ class Recorder:
         return value
 
     def value(self, op):
-        """The rows of all passes under each other; keys that a pass did not reach stay NaN, weights there 0."""
+        """The rows of all passes under each other; keys that a pass did not reach stay NaN, weights
+        there 0.
+        """
         parts = self.parts[op]
         return parts[0] if len(parts) == 1 else freeze(join(op, parts))
 
@@ -61,17 +63,20 @@ def join(op, parts):
 
 
 class Trace:
-    """One run over a prompt: read any op of any layer from it. Everything handed out is read-only float32.
+    """One run over a prompt: read any op of any layer from it. Everything handed out is read-only
+    float32.
 
     Attributes:
-        spec: the RunSpec that was run. model: the Model. ids: token ids. tokens: their visible forms.
+        spec: the RunSpec that was run. model: the Model. ids: token ids. tokens: their visible
+        forms.
     """
 
     def __init__(self, spec, model, ids, key, seconds):
         self.spec, self.model, self.ids, self.key = spec, model, tuple(ids), key
         self.tokens = tuple(model.tokenizer.display(i) for i in ids)
         self.seconds = seconds
-        self.stream = None  # float32 [layer + 1, seq, embedding]: the stream into each block, then out of the last
+        # float32 [layer + 1, seq, embedding]: the stream into each block, then out of the last
+        self.stream = None
         self.cache = None
 
     @property
@@ -85,20 +90,14 @@ class Trace:
         return self.stream.nbytes + self.cache.nbytes
 
     def under(self, spec):
-        """This run under a spec of the same ids and edits: traces are shared, specs differ in sampling."""
+        """This run under a spec of the same ids and edits: traces are shared, specs differ in
+        sampling.
+        """
         if spec == self.spec:
             return self
         other = copy.copy(self)
         other.spec = spec
         return other
-
-    def of(self, spec):
-        """The same run under another spec that leads to the same ids and edits."""
-        if spec == self.spec:
-            return self
-        twin = copy.copy(self)
-        twin.spec = spec
-        return twin
 
     def read(self, op: str, layer: int | None = None) -> np.ndarray:
         """The recorded value of an op, float32, read-only, axes as the catalogue says.
@@ -115,13 +114,15 @@ class Trace:
         return self._layer(op, layer)[op]
 
     def each_layer(self, op: str):
-        """The op of every layer in turn, each computed and let go: for views over the whole model."""
+        """The op of every layer in turn, each computed and let go: for views of the whole model."""
         for layer in range(self.config.n_layers):
             self._check(op, layer)
             yield self._run_layer(layer, (op,))[op]
 
     def logits(self, position: int = -1) -> np.ndarray:
-        """The scores of every token to come after `position`: float32 [vocab]. IndexError outside the prompt."""
+        """The scores of every token to come after `position`: float32 [vocab]. IndexError outside
+        the prompt.
+        """
         return self._final(self._row(position))[1][0]
 
     def probs(self, position: int = -1) -> np.ndarray:
@@ -142,14 +143,18 @@ class Trace:
     def _check(self, op, layer):
         if op in ("logits", "probs") or op not in CATALOGUE:
             valid = [name for name in CATALOGUE if name not in ("logits", "probs")]
-            raise KeyError(f"no op {op!r} to read; valid are {', '.join(valid)} (and logits(position))")
+            raise KeyError(
+                f"no op {op!r} to read; valid are {', '.join(valid)} (and logits(position))"
+            )
         if is_layer_op(op) != (layer is not None):
             raise KeyError(f"{op!r} is read {'with' if is_layer_op(op) else 'without'} a layer")
         if layer is not None and not 0 <= layer < self.config.n_layers:
             raise KeyError(f"layer {layer} is not one of 0 to {self.config.n_layers - 1}")
         if (n_bytes := self.op_bytes(op)) > READ_LIMIT:
             n = len(self.ids)
-            raise TraceTooLarge("trace_too_large", op=op, n_tokens=n, n_bytes=n_bytes, limit=READ_LIMIT)
+            raise TraceTooLarge(
+                "trace_too_large", op=op, n_tokens=n, n_bytes=n_bytes, limit=READ_LIMIT
+            )
 
     def op_bytes(self, op: str) -> int:
         """How large the value of an op is for this prompt, in bytes."""
@@ -157,7 +162,9 @@ class Trace:
         return 4 * int(np.prod([sizes[axis] for axis in OP_AXES[op]]))
 
     def _layer(self, op, layer):
-        """The ops of one layer by name: all of them where they fit the store, else the one that is asked for."""
+        """The ops of one layer by name: all of them where they fit the store, else the one that is
+        asked for.
+        """
         fits = sum(map(self.op_bytes, BLOCK_IDS)) <= LAYERS.limit // 2
         keep = BLOCK_IDS if fits else (op,)
         return LAYERS.get(
@@ -186,7 +193,9 @@ class Trace:
         return slice(position % n, position % n + 1)
 
     def _final(self, rows):
-        """final_norm and logits of some rows. Logits of all rows are never kept: only asked-for ones exist."""
+        """final_norm and logits of some rows. Logits of all rows are never kept: only asked-for
+        ones exist.
+        """
         recorder = Recorder(("final_norm", "logits"))
         tap = editing_tap(self.spec.edits, rows.start or 0, recorder)
         x = self.stream[-1, rows]

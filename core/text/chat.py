@@ -1,7 +1,8 @@
 """Chat messages to the text a model was trained on, by the template its file carries.
 
-Knows jinja2's sandbox and how to keep contents literal; no vocabulary beyond the names of special tokens.
-A template is somebody else's program: it runs sandboxed, on bounded input, and its output is bounded.
+Knows jinja2's sandbox and how to keep contents literal; no vocabulary beyond the names of special
+tokens. A template is somebody else's program: it runs sandboxed, on bounded input, and its output
+is bounded.
 """
 
 import re
@@ -26,10 +27,11 @@ FAULTS = (
 
 
 def render(template, messages, special, bos_id, tokens) -> list[tuple[str, bool]]:
-    """The rendered prompt as pieces (text, is_marker): only markers the template itself wrote are markers.
+    """The rendered prompt as pieces (text, is_marker): only markers the template itself wrote are
+    markers.
 
-    messages: sequence of (role, content). A typed `<|im_end|>` inside a content stays text: it is broken up by a
-    character that no content has before rendering, and mended afterwards.
+    messages: sequence of (role, content). A typed `<|im_end|>` inside a content stays text: it is
+    broken up by a character that no content has before rendering, and mended afterwards.
     """
     if len(template) > LONGEST_TEMPLATE:
         raise PromptError("bad_template", reason=f"it is longer than {LONGEST_TEMPLATE} characters")
@@ -49,7 +51,9 @@ def _unused(text):
     used = set(text)
     free = next((chr(c) for c in range(0xF0000, 0x10FFFE) if chr(c) not in used), None)
     if free is None:
-        raise PromptError("bad_template", reason="no character is left to protect the contents with")
+        raise PromptError(
+            "bad_template", reason="no character is left to protect the contents with"
+        )
     return free
 
 

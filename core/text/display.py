@@ -1,4 +1,5 @@
-"""Bytes and text made visible: every byte of a token shows, and none of them can act as mark-up or control.
+"""Bytes and text made visible: every byte of a token shows, and none of them can act as mark-up or
+control.
 
 Knows Unicode only; no vocabulary, no page.
 """
@@ -10,7 +11,9 @@ EMPTY = "∅"
 
 
 def show_bytes(data: bytes) -> str:
-    """The visible form of some bytes: `b" a\\n"` -> `␣a⏎`, half a character -> `⟨F0 9F⟩`, nothing -> `∅`."""
+    """The visible form of some bytes: `b" a\\n"` -> `␣a⏎`, half a character -> `⟨F0 9F⟩`, nothing
+    -> `∅`.
+    """
     out, at = [], 0
     while at < len(data):
         text, end = _whole_characters(data, at)
@@ -24,7 +27,9 @@ def show_bytes(data: bytes) -> str:
 
 
 def show_text(text: str) -> str:
-    """Text with spaces, line ends, controls and direction marks visible; combining marks get a carrier."""
+    """Text with spaces, line ends, controls and direction marks visible; combining marks get a
+    carrier.
+    """
     shown = "".join(_show_character(c) for c in text)
     return "◌" + shown if text and unicodedata.category(text[0]).startswith("M") else shown
 
@@ -34,7 +39,8 @@ def _show_character(c: str) -> str:
         return VISIBLE[c]
     if ord(c) < 0x20 or ord(c) == 0x7F:
         return f"⟨{ord(c):02X}⟩"
-    # controls, format and direction marks, odd spaces, private use and unassigned code points by number
+    # controls, format and direction marks, odd spaces, private use and unassigned code points by
+    # number
     if unicodedata.category(c)[0] in "CZ":
         return f"⟨U+{ord(c):04X}⟩"
     return c

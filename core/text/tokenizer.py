@@ -1,7 +1,7 @@
 """Text to token ids and back, for the vocabulary a model file carries.
 
-Knows byte-level BPE and the pre-tokenization rule named in the file; no weights, no pages. The merging itself is the
-`tokenizers` library's.
+Knows byte-level BPE and the pre-tokenization rule named in the file; no weights, no pages. The
+merging itself is the `tokenizers` library's.
 """
 
 import functools
@@ -31,7 +31,8 @@ def _byte_level():
 
 @functools.cache
 def byte_characters() -> dict[str, int]:
-    """GPT-2's alphabet: the printable character that stands for each byte in a byte-level vocabulary.
+    """GPT-2's alphabet: the printable character that stands for each byte in a byte-level
+    vocabulary.
 
     Bytes that print stand for themselves; the others take the code points from 256 on, in order.
     """
@@ -42,7 +43,9 @@ def byte_characters() -> dict[str, int]:
 
 @dataclass(frozen=True)
 class Tokenizer:
-    """The vocabulary of one model. `special` are the control tokens by text; `end_ids` stop a generation."""
+    """The vocabulary of one model. `special` are the control tokens by text; `end_ids` stop a
+    generation.
+    """
 
     tokens: tuple[str, ...]
     special: dict[str, int]
@@ -54,11 +57,15 @@ class Tokenizer:
     library: Library
 
     def encode(self, text: str) -> list[int]:
-        """Text to ids, without BOS. Special markers in the text stay literal; bytes without a token vanish."""
+        """Text to ids, without BOS. Special markers in the text stay literal; bytes without a token
+        vanish.
+        """
         return self.library.encode(_whole(text), add_special_tokens=False).ids
 
     def decode(self, ids) -> str:
-        """Ids to text, special tokens included as their names; half characters become the replacement mark."""
+        """Ids to text, special tokens included as their names; half characters become the
+        replacement mark.
+        """
         return b"".join(map(self.token_bytes, ids)).decode("utf-8", "replace")
 
     def token_bytes(self, id: int) -> bytes:
@@ -69,16 +76,16 @@ class Tokenizer:
         if token in self.special:
             return token.encode()
         alphabet = byte_characters()
-        return b"".join(
-            bytes([alphabet[c]]) if c in alphabet else c.encode() for c in token
-        )
+        return b"".join(bytes([alphabet[c]]) if c in alphabet else c.encode() for c in token)
 
     def display(self, id: int) -> str:
         """A visible form: `␣is`, `⏎`, `⟨F0 9F⟩`, `⟨00⟩`."""
         return show_bytes(self.token_bytes(id))
 
     def dropped(self, text: str) -> list[int]:
-        """The bytes of the text for which the vocabulary has no token, in order, each time they occur."""
+        """The bytes of the text for which the vocabulary has no token, in order, each time they
+        occur.
+        """
         missing = self.missing_bytes
         return [b for b in _whole(text).encode() if b in missing]
 
@@ -89,15 +96,21 @@ class Tokenizer:
         return frozenset(b for c, b in byte_characters().items() if c not in vocabulary)
 
     def pieces(self, text: str) -> list[tuple[str, int, int]]:
-        """What pre-tokenization cuts the text into: (piece in the byte alphabet, start, stop) by character."""
+        """What pre-tokenization cuts the text into: (piece in the byte alphabet, start, stop) by
+        character.
+        """
         return [(p, *span) for p, span in self.library.pre_tokenizer.pre_tokenize_str(_whole(text))]
 
     def chat(self, messages) -> list[int]:
-        """Messages to ids by the file's template, with the generation prompt; contents stay literal."""
+        """Messages to ids by the file's template, with the generation prompt; contents stay
+        literal.
+        """
         if self.template is None:
             raise PromptError("bad_template", reason="the file has none")
         ids = []
-        for text, is_marker in chat.render(self.template, messages, self.special, self.bos_id, self.tokens):
+        for text, is_marker in chat.render(
+            self.template, messages, self.special, self.bos_id, self.tokens
+        ):
             ids += [self.special[text]] if is_marker else self.encode(text)
         return ids
 
@@ -110,7 +123,8 @@ def _whole(text: str) -> str:
 def from_gguf(gguf_file) -> Tokenizer:
     """The tokenizer that a parsed GGUF file describes.
 
-    Raises ModelFileError for another kind of vocabulary, an unknown splitting rule or ids out of range.
+    Raises ModelFileError for another kind of vocabulary, an unknown splitting rule or ids out of
+    range.
     """
     path = str(gguf_file.path)
     kind, rule = gguf_file.get("tokenizer.ggml.model", str), _optional(gguf_file, "ggml.pre", str)
@@ -156,7 +170,9 @@ def _special(gguf_file, tokens):
     if len(types) != len(tokens):
         reason = f"{len(types)} token types for {len(tokens)} tokens"
         raise ModelFileError("broken", path=str(gguf_file.path), place="vocabulary", reason=reason)
-    return {text: id for id, (text, t) in enumerate(zip(tokens, types, strict=True)) if t == CONTROL}
+    return {
+        text: id for id, (text, t) in enumerate(zip(tokens, types, strict=True)) if t == CONTROL
+    }
 
 
 def _check_ids(path, n_tokens, ids):
@@ -174,7 +190,9 @@ def _library(gguf_file, tokens, rule):
         merges.append((merge[:split], merge[split + 1 :]))
     try:
         bpe = models.BPE(vocab={t: i for i, t in enumerate(tokens)}, merges=merges)
-    except Exception as error:  # the library raises bare Exception for merges outside the vocabulary
+    except (
+        Exception
+    ) as error:  # the library raises bare Exception for merges outside the vocabulary
         path = str(gguf_file.path)
         raise ModelFileError("broken", path=path, place="merges", reason=str(error)) from None
     library = Library(bpe)

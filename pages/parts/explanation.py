@@ -92,7 +92,9 @@ def _first_head(top):
 def _operands_head(e, top):
     if _mixed(top):
         return words.html("explain.value")
-    return " × ".join(dict.fromkeys(_source(o, e.layer) for o in top[0].operands))
+    slots = zip(*(t.operands for t in top), strict=True)
+    names = (" / ".join(dict.fromkeys(_source(o, e.layer) for o in slot)) for slot in slots)
+    return " × ".join(dict.fromkeys(names))
 
 
 def _term(t, largest):
