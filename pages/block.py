@@ -19,7 +19,7 @@ from pages.parts import (
     words,
 )
 
-trace = run.trace()
+trace = run.trace(lambda: html.show(f'<h1 class="tw-title">{words.html("pages.block")}</h1>'))
 layer, head = st.session_state["layer"], st.session_state["head"]
 op, position = walk.current_op(), session.position(len(trace.ids))
 view = run.compute(step_view, trace, op, layer, head, position, walk.column(op))

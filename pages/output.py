@@ -10,6 +10,8 @@ from pages.parts import charts, explanation, html, lesson, panels, run, session,
 from pages.parts.html import Token, number, percent
 from pages.parts.words import text
 
+page = words.page("output")
+lesson.heading(page)
 trace = run.trace()
 position = session.position(len(trace.ids))
 best = run.compute(guess, trace, position)
@@ -24,9 +26,8 @@ values |= {
     "n_for_90": f"{best.n_for_90:,}",
     "min_p": f"{best.smallest:.1e}",
 }
-page, this = words.page("output"), words.op(op)
+this = words.op(op)
 
-lesson.heading(page, **values)
 with st.container(key="stage"):
     left, middle, right = st.columns([1.02, 1.88, 1.9], gap="medium")
 with left:

@@ -9,9 +9,9 @@ from core.analyse.view import embedding_panel
 from pages.parts import cards, checks, guessing, html, lesson, presets, run, sidebar, words
 
 page = words.page("start")
-opened = run.model()
 html.show(f'<h1 class="tw-title">{html.rich(page.title)}</h1>')
 html.show(f'<p class="tw-gist">{html.rich(page.gist, model=run.title())}</p>')
+run.model()
 with st.container(key="asking"):
     box, side = st.columns([3, 1.25], gap="medium", vertical_alignment="top")
 with box:

@@ -6,15 +6,14 @@ from core.analyse.pieces import reading
 from pages.parts import html, lesson, run, session, strip, words
 from pages.parts.html import Token, token
 
+page = words.page("tokens")
+lesson.heading(page)
 trace = run.trace()
 prompt = st.session_state["prompt"]
 position = session.position(len(trace.ids))
 read = reading(trace, prompt)
 numbers = lesson.sizes(trace) | {"n_characters": read.n_characters, "n_bytes": read.n_bytes}
 values = numbers | lesson.token_values(trace, position)
-page = words.page("tokens")
-
-lesson.heading(page, **values)
 with st.container(key="stage"):
     left, right = st.columns([1, 2], gap="medium")
 with left:

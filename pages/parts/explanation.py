@@ -149,7 +149,7 @@ def _verdict(e):
     name, sign = ("equal", "✓") if e.equal else ("unequal", "✗")
     word = words.html(f"explain.{name}")
     detail = words.html(
-        "explain.difference", difference=f"{e.difference:.1e}", tolerance=f"{e.tolerance:.1e}"
+        "explain.difference", difference=f"{abs(e.difference):.1e}", tolerance=f"{e.tolerance:.1e}"
     )
     inside = f"<span>{sign} {word}</span><small>{detail}</small>"
     return f'<div class="tw-{name}" data-verdict="{name}">{inside}</div>'

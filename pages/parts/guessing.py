@@ -41,7 +41,7 @@ def notices(trace, seen) -> None:
     if dropped:
         run.notice(words.html("tokens.dropped", bytes=" ".join(f"{b:02X}" for b in dropped)))
     preset = presets.current()
-    if preset is not None:
+    if preset is not None and may_show():  # the note tells what the run shows
         html.show(f'<p class="tw-caption">{words.html(f"presets.{preset.id}.note")}</p>')
 
 

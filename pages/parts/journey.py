@@ -48,4 +48,5 @@ def _label(name, current):
 def go(name: str, **plain) -> None:
     """Go to another stop, with plain values of the session set."""
     session.put(**plain)
-    st.switch_page(f"{name}.py")
+    # not None, or Streamlit would clear the link, which it refuses: the prompt is bound to it
+    st.switch_page(f"{name}.py", query_params={})

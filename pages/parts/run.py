@@ -28,19 +28,20 @@ def title() -> str:
     return models.title(st.session_state.get("model") or models.DEFAULT)
 
 
-def model():
+def model(heading=None):
     """The chosen model, opened. Where it is not on disk, the offer to download it; nothing below is
-    run then.
+    run then. heading() shows the title that the page would otherwise not come to.
     """
     name = model_name()
     if name in registry.MODELS and not registry.on_disk(name):
+        (heading or (lambda: None))()
         download.offer(name)
         st.stop()
     try:
         with st.spinner(text("run.opening")), COMPUTE:
             return open_model(name)
     except ModelFileError as error:
-        _refuse(error)
+        _refuse(error, heading)
 
 
 def spec() -> RunSpec:
@@ -51,18 +52,18 @@ def spec() -> RunSpec:
     return RunSpec(model_name(), prompt=prompt)
 
 
-def trace():
+def trace(heading=None):
     """The run of what the controls say; or a sentence that says why there is none, and the page
     ends there.
     """
-    opened = model()
+    opened = model(heading)
     try:
         wanted = spec()
         _check_length(opened, wanted)
         with st.spinner(text("run.running")), COMPUTE:
             return run(wanted)
     except (ModelFileError, PromptError) as error:
-        _refuse(error)
+        _refuse(error, heading)
 
 
 def compute(function, *args):
@@ -81,7 +82,8 @@ def _check_length(opened, wanted):
         raise PromptError("prompt_too_long", n_tokens=n, limit=LONGEST)
 
 
-def _refuse(error):
+def _refuse(error, heading):
+    (heading or (lambda: None))()
     notice(words.error(error), "error")
     st.stop()
 

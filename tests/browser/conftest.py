@@ -53,8 +53,7 @@ def visit(context, server):
 
     yield new
     for tab in tabs:
-        tab.assert_clean()
-        tab.page.close()
+        tab.close()
 
 
 @pytest.fixture

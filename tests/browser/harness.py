@@ -49,6 +49,8 @@ CALM = """quiet => {
     && app.dataset.testConnectionState === "CONNECTED" && walk.ended > 0
     && !document.querySelector("[data-testid=stSkeleton], [data-testid=stAppSkeleton]")
     && !document.querySelector("[data-stale=true]")
+    && [...document.querySelectorAll("[data-testid=stBidiComponentIsolated]")].every(
+      (host) => host.shadowRoot?.querySelector("canvas, svg, button, [role=option]"))
     && performance.now() - walk.changed > quiet;
 }"""
 
@@ -65,7 +67,9 @@ def server(log: Path):
     command = [sys.executable, "-m", "streamlit", "run", "app.py"]
     options = ["--server.port", str(port), "--server.address", "127.0.0.1"]
     with log.open("wb") as out:
-        process = subprocess.Popen(command + options, cwd=ROOT, stdout=out, stderr=subprocess.STDOUT)
+        process = subprocess.Popen(
+            command + options, cwd=ROOT, stdout=out, stderr=subprocess.STDOUT
+        )
     try:
         address = f"http://127.0.0.1:{port}"
         _wait_until_healthy(address, process, log)
@@ -128,9 +132,16 @@ class Reader:
             self.errors.append(f"{response.status}: {response.url}")
 
     def assert_clean(self):
-        """No error so far, and nothing was asked of another computer."""
+        """No error so far, no box that speaks of one, and nothing was asked of another computer."""
+        assert self.page.locator("[data-testid=stException]").count() == 0
         assert self.errors == []
         assert self.hosts <= set(LOCAL)
+
+    def close(self):
+        """Close the tab, once, if it is clean."""
+        if not self.page.is_closed():
+            self.assert_clean()
+            self.page.close()
 
     # ---- going and waiting -----------------------------------------------------------------------
 
@@ -182,5 +193,3 @@ class Reader:
         self.page.evaluate("document.activeElement?.blur()")
         for key in keys:
             self.page.keyboard.press(key)
-
-

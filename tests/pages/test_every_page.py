@@ -86,7 +86,10 @@ def test_every_step_of_the_output(op, language):
 
 @pytest.mark.parametrize(
     "language, presets",
-    [("en", lessons.presets()), ("zh", [p for p in lessons.presets() if p.id in ("fact", "chinese")])],
+    [
+        ("en", lessons.presets()),
+        ("zh", [p for p in lessons.presets() if p.id in ("fact", "chinese")]),
+    ],
     ids=["en", "zh"],
 )
 def test_every_preset_is_shown_with_its_note(language, presets):
@@ -153,3 +156,14 @@ def test_a_space_at_the_end_is_noticed_and_can_be_taken_away():
     app.button(key="remove_space").click().run()
     assert app.text_area(key="prompt").value == "The capital of France is"
     assert said not in reader.notices(app)
+
+
+@pytest.mark.parametrize(
+    "door, name", [("tokens", "tokens"), ("heads", "block"), ("scores", "output")]
+)
+def test_each_stage_of_the_start_page_opens_its_page(door, name):
+    """Also with a prompt in the link, which Streamlit holds on to."""
+    app = reader.open_page("start", prompt="The opposite of hot is")
+    app.button(key=f"open_{door}").click().run()
+    assert_whole(app, "en", name)
+    assert app.text_area(key="prompt").value == "The opposite of hot is"

@@ -105,7 +105,9 @@ def test_a_link_without_values_leaves_the_defaults(visit):
 
 
 def test_a_link_with_values(visit):
-    state = visit(op="attn.q", pos="3", cell="0", lang="zh", mode="chat", model="large").session_state
+    state = visit(
+        op="attn.q", pos="3", cell="0", lang="zh", mode="chat", model="large"
+    ).session_state
     assert (state["op"], state["pos"], state["cell"]) == ("attn.q", 3, 0)
     assert (state["lang"], state["mode"], state["model"]) == ("zh", "chat", "large")
 
@@ -141,7 +143,9 @@ def test_what_a_link_says_is_read_back(visit):
     fake = visit(lang="zh", mode="chat", model="large")
     session.put(op="mlp.up", pos=2, cell=1535)
     session.write_link("small", session.PLACE)
-    before = {name: fake.session_state[name] for name in ("lang", "mode", "model", "op", "pos", "cell")}
+    before = {
+        name: fake.session_state[name] for name in ("lang", "mode", "model", "op", "pos", "cell")
+    }
     after = visit(**fake.query_params).session_state
     assert {name: after[name] for name in before} == before
 
