@@ -1,6 +1,6 @@
-"""One server, one browser and one context for all browser tests; every tab is checked when its test ends.
+"""One server, one browser and one context for all browser tests.
 
-Skips where there is no Chromium; fails there under CI.
+Every tab is checked when its test ends. Skips where there is no Chromium; fails there under CI.
 """
 
 import os
@@ -44,7 +44,7 @@ def context(browser):
 
 @pytest.fixture
 def visit(context, server):
-    """Opens tabs; when the test ends, none of them may have seen an error or asked another computer."""
+    """Opens tabs; at the end none of them may have seen an error or asked another computer."""
     tabs = []
 
     def new(context=context, address=server):

@@ -1,6 +1,6 @@
 """A server of our own and a reader in Chromium who notes everything that goes wrong.
 
-Knows ports, processes, Streamlit's marks on a page and our test hooks; knows no page by its content.
+Knows ports, processes, Streamlit's marks on a page and our own; knows no page by its content.
 """
 
 import re
@@ -27,8 +27,8 @@ FLAGS = [
 # A deep page looks for its base path with two requests that fail.
 HARMLESS = re.compile(r"/(tokens|block|output)/_stcore/(health|host-config)$")
 
-# Counts the script runs that ended: their last message is `session_status_changed`, two bytes, and
-# the mark on the page can change and change back between two looks. Notes when the page last changed.
+# Counts the script runs that ended, by their last message (`session_status_changed`, two bytes):
+# the mark on the page can change and change back between two looks. Notes when the page changed.
 WATCH = """
 window.walk = {ended: 0, bytes: 0, changed: performance.now()};
 window.WebSocket = new Proxy(WebSocket, {construct(target, args) {

@@ -1,10 +1,13 @@
-"""Everything by keyboard: arrows step, Shift with arrows changes the layer, a box or figure keeps its arrows.
+"""By keyboard: arrows step, with Shift they change the layer, a box or figure keeps its own.
 
 Knows keys and what they do on the block page.
 """
 
+import re
+
 from playwright.sync_api import expect
 
+import lessons
 from core.record.catalogue import BLOCK_IDS
 
 # The element with the focus, also inside a component: its tag, role and class.
@@ -85,6 +88,18 @@ def _press_there(reader, name):
     expect(explained(reader)).to_contain_text(sign)
     reader.calm()
     assert reader.page.evaluate(FOCUS).split()[0] == before.split()[0]  # the focus has stayed
+
+
+def test_the_answer_opens_and_stays_open_while_stepping(reader):
+    reader.open("/block")
+    with reader.rerun():
+        reader.page.get_by_text(lessons.text("en", "lesson.reveal"), exact=True).click()
+    answer = reader.page.get_by_text(re.compile(r"In \d+ of 270 heads\."))
+    expect(answer).to_be_visible()
+    with reader.rerun():
+        reader.press("ArrowRight")
+    expect(answer).to_be_visible()
+    expect(explained(reader)).to_contain_text("attn_norm")
 
 
 def test_a_position_chosen_in_the_strip_is_explained(reader):

@@ -1,4 +1,4 @@
-"""Every page in every language, light and dark, wide and narrow: nothing sticks out, nothing has failed.
+"""Every page in every language, light and dark, wide and narrow: nothing sticks out.
 
 Knows boxes and widths; knows no sentence.
 """

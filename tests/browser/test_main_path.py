@@ -1,4 +1,4 @@
-"""The way a reader goes: an own text, the guess, the block, one number, another language, the link passed on.
+"""The way a reader goes: an own text, the guess, the block, one number, the link passed on.
 
 Knows what is on the pages; pixels are looked at in test_layout.py.
 """
@@ -35,7 +35,7 @@ def first_guess(reader):
 
 
 def place(reader):
-    """What a link has to bring back: the question, the prompt, layer and head, the number explained."""
+    """What a link brings back: the question, the prompt, layer and head, the number explained."""
     boxes = [reader.key(name).locator("input").input_value() for name in ("layer", "head")]
     prompt = reader.key("prompt").locator("textarea").input_value()
     return reader.heading(), prompt, boxes, reader.explanation()

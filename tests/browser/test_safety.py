@@ -1,4 +1,7 @@
-"""What a prompt may not do to a page, and what the server says of itself. Knows hostile text and HTTP headers."""
+"""What a prompt may not do to a page, and what the server says of itself.
+
+Knows hostile text and HTTP headers.
+"""
 
 import json
 from urllib.request import urlopen
@@ -13,9 +16,10 @@ HOSTILE = (
 MADE = """() => {
   const all = (root) => [...root.querySelectorAll("*")].flatMap(
     (node) => [node, ...(node.shadowRoot ? all(node.shadowRoot) : [])]);
-  return all(document).filter((node) => node.id === "evil" || node.getAttribute("src") === "x"
+  const made = (node) => node.id === "evil" || node.getAttribute("src") === "x"
     || (node.getAttribute("href") ?? "").includes("example.org")
-    || (node.tagName === "SCRIPT" && node.textContent.includes("hacked"))).map((node) => node.outerHTML);
+    || (node.tagName === "SCRIPT" && node.textContent.includes("hacked"));
+  return all(document).filter(made).map((node) => node.outerHTML);
 }"""
 
 

@@ -79,7 +79,7 @@ def missing(app: AppTest, template: str) -> list[str]:
 
 
 def title_missing(app: AppTest, language: str, name: str) -> list[str]:
-    """The pieces of the page's own question that its heading does not show. An empty page has none of them."""
+    """The pieces of the page's own question that its heading lacks; an empty page lacks all."""
     heading = "".join(part for part in html(app) if "<h1" in part)
     return [
         part for part in pieces(lessons.page(language, name).title) if part not in plain(heading)

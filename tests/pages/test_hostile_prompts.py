@@ -1,4 +1,4 @@
-"""Prompts that are empty, huge, or try to be something else than text: shown as they are, or one sentence why not.
+"""Prompts that are empty, huge, or try to be more than text: shown as they are, or refused.
 
 Knows prompts and what may become of them.
 """

@@ -1,4 +1,4 @@
-"""Links with values that cannot be: another model, another op, places that do not exist. And the model that is missing.
+"""Links with values that cannot be, and a model that is missing.
 
 Knows the link and the offer to download; knows no figure.
 """

@@ -1,4 +1,7 @@
-"""The renderer and the link, piece by piece. Knows pages/parts/html.py and session.py; needs no model."""
+"""The renderer and the link, piece by piece.
+
+Knows pages/parts/html.py and session.py; needs no model.
+"""
 
 from types import SimpleNamespace
 
