@@ -102,5 +102,8 @@ _copylink = st.components.v2.component(
 
 
 def copy_link(labels: dict, key: str) -> None:
-    """A button that copies the address of the view. labels: "copy" and "copied"."""
+    """A button that copies the address of the view, and tells the browser the page's language.
+
+    labels: "copy", "copied", and "lang", the code of the language.
+    """
     _copylink(data=labels, key=key)

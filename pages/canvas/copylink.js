@@ -9,6 +9,7 @@ export default function ({ data, parentElement }) {
     parentElement.appendChild(button);
   }
   button.textContent = data.copy;
+  document.documentElement.lang = data.lang;  // for screen readers, and for the right glyphs
   button.onclick = async () => {
     await copy(window.location.href);
     button.textContent = data.copied;

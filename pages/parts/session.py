@@ -17,10 +17,29 @@ LONGEST_PROMPT = 40_000  # characters that the text box takes
 
 def begin(models: dict[str, str]) -> None:
     """Read the link, once per session. models: the names that may be chosen, the default first."""
+    if "begun" not in st.session_state:
+        st.session_state["begun"] = True
+        _read(models)
+
+
+def follow(page: str, models: dict[str, str]) -> None:
+    """Read the link again where the browser changed it: Back and Forward among the steps of a page.
+
+    What a callback has just set wins over a link that the browser has not caught up with.
+    """
+    moved = st.session_state.pop("moved", False)
+    if not moved and st.session_state.get("written") not in (None, (page, _link())):
+        if st.session_state["written"][0] == page:
+            _read(models)
+
+
+def _link() -> dict:
+    """What the address bar holds for the names that are written there."""
+    return {name: st.query_params.get(name) for name in (*CHOICES, *PLACE)}
+
+
+def _read(models):
     state, query = st.session_state, st.query_params
-    if "begun" in state:
-        return
-    state["begun"] = True
     state["op"] = query.get("op")
     state["pos"], state["cell"] = (_whole(query.get(name)) for name in ("pos", "cell"))
     state["asked_model"] = query.get("model")
@@ -49,6 +68,7 @@ def get(name: str):
 
 def put(**values) -> None:
     """Set plain values."""
+    st.session_state["moved"] = True
     for name, value in values.items():
         st.session_state[name] = value
 
@@ -64,7 +84,7 @@ def position(n_tokens: int) -> int:
     return chosen if chosen is not None and chosen < n_tokens else n_tokens - 1
 
 
-def write_link(default_model: str, place=()) -> None:
+def write_link(page: str, default_model: str, place=()) -> None:
     """Put the choices and the named values of the place into the address bar, defaults left out."""
     for name in (*CHOICES, *PLACE):
         value = get(name) if name in CHOICES or name in place else None
@@ -72,3 +92,4 @@ def write_link(default_model: str, place=()) -> None:
             st.query_params[name] = str(value)
         elif name in st.query_params:
             del st.query_params[name]
+    st.session_state["written"] = (page, _link())

@@ -29,7 +29,8 @@ def show(page: str, config) -> None:
         if page == "block" and config is not None:
             _layer_and_head(config)
         _language()
-        canvas.copy_link(words.table("link", "copy", "copied"), key="copy_link")
+        labels = words.table("link", "copy", "copied") | {"lang": text("lang_code")}
+        canvas.copy_link(labels, key="copy_link")
         html.show(f'<p class="tw-promise">✓ {words.html("app.promise")}</p>')
 
 

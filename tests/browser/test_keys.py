@@ -37,6 +37,23 @@ def test_twenty_fast_presses_end_on_the_last_step(reader):
     assert f"op={BLOCK_IDS[-3]}" in reader.page.url
 
 
+def test_back_and_forward_walk_over_the_steps(reader):
+    reader.open("/block")
+    for op in BLOCK_IDS[1:4]:
+        reader.press("ArrowRight")
+        expect(explained(reader)).to_contain_text(op)
+        reader.calm()
+    for op in reversed(BLOCK_IDS[:3]):
+        reader.page.go_back()
+        expect(explained(reader)).to_contain_text(op)
+        reader.calm()
+    reader.page.go_forward()
+    expect(explained(reader)).to_contain_text(BLOCK_IDS[1])
+    reader.calm()
+    reader.press("ArrowRight")
+    expect(explained(reader)).to_contain_text(BLOCK_IDS[2])
+
+
 def test_shift_with_up_and_down_changes_the_layer(reader):
     reader.open("/block", layer=3)
     layer = reader.key("layer").locator("input")

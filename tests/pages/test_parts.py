@@ -135,17 +135,36 @@ def test_the_link_is_read_once(visit):
 
 def test_a_link_holds_what_is_not_the_default_and_only_the_place_of_its_page(visit):
     fake = visit(prompt="Hi", lang="zh", op="attn.q", pos="3", cell="7")
-    session.write_link("small", ("pos",))
+    session.write_link("block", "small", ("pos",))
     assert fake.query_params == {"prompt": "Hi", "lang": "zh", "pos": "3"}
     session.put(lang="en", pos=0)
-    session.write_link("small", ("op", "pos", "cell"))
+    session.write_link("block", "small", ("op", "pos", "cell"))
     assert fake.query_params == {"prompt": "Hi", "op": "attn.q", "pos": "0", "cell": "7"}
+
+
+def test_back_and_forward_read_the_link_again_but_never_undo_a_move(visit):
+    models = {"small": "small"}
+    fake = visit(op="attn.q")
+    session.follow("block", models)
+    session.write_link("block", "small", session.PLACE)
+    fake.query_params["op"] = "attn.k"  # the browser went back
+    session.follow("block", models)
+    assert fake.session_state["op"] == "attn.k"
+    session.write_link("block", "small", session.PLACE)
+    session.put(op="attn.v")  # a key press, while the browser still shows an older address
+    fake.query_params["op"] = "attn.q"
+    session.follow("block", models)
+    assert fake.session_state["op"] == "attn.v"
+    session.write_link("block", "small", session.PLACE)
+    fake.query_params.clear()  # another page: Streamlit drops what is not bound
+    session.follow("output", models)
+    assert fake.session_state["op"] == "attn.v"
 
 
 def test_what_a_link_says_is_read_back(visit):
     fake = visit(lang="zh", mode="chat", model="large")
     session.put(op="mlp.up", pos=2, cell=1535)
-    session.write_link("small", session.PLACE)
+    session.write_link("block", "small", session.PLACE)
     before = {
         name: fake.session_state[name] for name in ("lang", "mode", "model", "op", "pos", "cell")
     }

@@ -17,8 +17,13 @@ from viz.payload import pack
 CANVAS = Path(__file__).parents[2] / "pages" / "canvas"
 NODE = shutil.which("node")
 MATRIX = (
-    "common.js", "figure.js", "saving.js",
-    "matrix_place.js", "matrix_paint.js", "matrix_lens.js", "matrix.js",
+    "common.js",
+    "figure.js",
+    "saving.js",
+    "matrix_place.js",
+    "matrix_paint.js",
+    "matrix_lens.js",
+    "matrix.js",
 )
 pytestmark = pytest.mark.skipif(NODE is None, reason="needs Node to run JavaScript")
 
@@ -47,7 +52,9 @@ def test_javascript_reads_what_python_packed(tmp_path, shift):
     found = answer(
         f"[{read}.meta, [...{read}.arrays.codes.data], [...{read}.arrays.values.data],"
         f" {read}.arrays.values.shape]",
-        tmp_path, "common.js", data=data,
+        tmp_path,
+        "common.js",
+        data=data,
     )
     assert found == [meta, [0, 1, 2, 3, 4], values.astype(float).ravel().tolist(), [2, 2]]
 
@@ -67,7 +74,10 @@ def test_saved_numbers_read_back_as_the_same_float32(tmp_path):
     values = np.array([0.1, 1 / 3, -1e-40, 16777216, 3.4028235e38, 0], np.float32)
     texts = answer(
         "[...unpack(bytes).arrays.values.data].map(shortest)",
-        tmp_path, "common.js", "saving.js", data=pack({}, values=values),
+        tmp_path,
+        "common.js",
+        "saving.js",
+        data=pack({}, values=values),
     )
     assert texts[:2] == ["0.1", "0.33333334"]
     assert [np.float32(text) for text in texts] == values.tolist()
@@ -83,26 +93,34 @@ def test_numbers_on_screen(tmp_path):
 def test_a_token_is_never_a_formula(tmp_path):
     texts = ["=1+1", "@x", "-", 'a"b,c', "␣="]
     cells = answer(f"{json.dumps(texts)}.map(csvText)", tmp_path, "common.js", "saving.js")
-    assert cells == ["\"'=1+1\"", "\"'@x\"", "\"'-\"", '"a""b,c"', '"␣="']
+    assert cells == ['"\'=1+1"', '"\'@x"', '"\'-"', '"a""b,c"', '"␣="']
 
 
 def test_colour_codes_and_the_strongest_cell(tmp_path):
     signed = '{palette: "signed", limit: 2}'
-    codes = answer(f"[-9, -2, 0, 2, NaN, -Infinity].map((v) => codeOf(v, {signed}))",
-                   tmp_path, *MATRIX)
+    codes = answer(
+        f"[-9, -2, 0, 2, NaN, -Infinity].map((v) => codeOf(v, {signed}))", tmp_path, *MATRIX
+    )
     assert codes == [0, 0, 128, 255, -1, -1]
     view = "{values: [1, -5, NaN, 2, -Infinity, 4], shape: [2, 3]}"
     found = answer(
         f"[strongest({view}, 0, 1, 0, 3), strongest({view}, 0, 2, 2, 3),"
-        f" strongest({view}, 1, 2, 0, 3), strongest({view}, 1, 2, 1, 2)]", tmp_path, *MATRIX,
+        f" strongest({view}, 1, 2, 0, 3), strongest({view}, 1, 2, 1, 2)]",
+        tmp_path,
+        *MATRIX,
     )
     assert found == [1, 5, 5, 4]
 
 
 def test_keys_stay_inside_and_leave_others_alone(tmp_path):
     presses = [
-        ["ArrowRight", [0, 2]], ["ArrowDown", [0, 2]], ["End", [1, 0]], ["Home", [1, 2]],
-        ["ArrowUp", None], ["ArrowUp", [1, 1], True], ["a", [0, 0]],
+        ["ArrowRight", [0, 2]],
+        ["ArrowDown", [0, 2]],
+        ["End", [1, 0]],
+        ["Home", [1, 2]],
+        ["ArrowUp", None],
+        ["ArrowUp", [1, 1], True],
+        ["a", [0, 0]],
     ]
     press = "([key, at, shiftKey]) => cellAfterKey({key, shiftKey}, at, [2, 3])"
     found = answer(f"{json.dumps(presses)}.map({press})", tmp_path, "common.js", "figure.js")
@@ -155,9 +173,20 @@ def test_saved_files_have_plain_names(tmp_path):
 # ---- places; every letter is 7 pixels wide here --------------------------------------------------
 
 BARE = {
-    "rows": ["abc"], "columns": None, "row_title": "token", "column_title": "dimension",
-    "palette": "signed", "limit": 1, "labels": {"masked": "masked"}, "lens": True, "saves": True,
-    "first_row": 0, "first_column": 0, "column_step": 1, "height": None, "indent": None,
+    "rows": ["abc"],
+    "columns": None,
+    "row_title": "token",
+    "column_title": "dimension",
+    "palette": "signed",
+    "limit": 1,
+    "labels": {"masked": "masked"},
+    "lens": True,
+    "saves": True,
+    "first_row": 0,
+    "first_column": 0,
+    "column_step": 1,
+    "height": None,
+    "indent": None,
 }
 
 
@@ -179,9 +208,7 @@ def test_a_strip_is_low_with_its_lens_and_its_line(tmp_path, width):
 
 
 def test_strips_with_one_indent_align(tmp_path):
-    one, two = (
-        placed(tmp_path, [1, 64], 500, rows=[name], indent=90) for name in ("a", "b" * 40)
-    )
+    one, two = (placed(tmp_path, [1, 64], 500, rows=[name], indent=90) for name in ("a", "b" * 40))
     assert one["left"] == two["left"] == 90 and one["cw"] == two["cw"]
     assert placed(tmp_path, [1, 64], 500)["left"] == 3 * 7 + 10
 
@@ -236,10 +263,14 @@ def test_a_number_loses_digits_before_it_is_squeezed(tmp_path):
 
 @pytest.mark.parametrize("width", [300, 383, 520, 900])
 def test_atlas_maps_fill_the_width(tmp_path, width):
-    view = '{shape: [30, 9, 5, 5], meta: {limit: 1}, theme: {}}'
+    view = "{shape: [30, 9, 5, 5], meta: {limit: 1}, theme: {}}"
     place, last = answer(
         f"((p) => [p, mapCorner(p, 29, 8)])(placeAtlas({view}, {width}, 60))",
-        tmp_path, "common.js", "figure.js", "saving.js", "atlas.js",
+        tmp_path,
+        "common.js",
+        "figure.js",
+        "saving.js",
+        "atlas.js",
     )
     assert width - 5 <= last[0] + place["side"] <= width
     assert 2 <= place["step"] - place["side"] < 3

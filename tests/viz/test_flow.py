@@ -45,12 +45,21 @@ PARALLEL = {
 }
 # Two merges of the same pair would stand on the same spot.
 TWINS = {
-    "in": [], "a": ["in"], "b": ["in"], "sum": ["a", "b"], "product": ["a", "b"],
+    "in": [],
+    "a": ["in"],
+    "b": ["in"],
+    "sum": ["a", "b"],
+    "product": ["a", "b"],
     "out": ["in", "sum", "product"],
 }
 LABELS = {
-    "aria": "flow", "node": "{id} ({label}): {state}", "current": "now", "input": "read now",
-    "done": "done", "later": "to come", "weights": "from the file: {weights}",
+    "aria": "flow",
+    "node": "{id} ({label}): {state}",
+    "current": "now",
+    "input": "read now",
+    "done": "done",
+    "later": "to come",
+    "weights": "from the file: {weights}",
 }
 GRAPHS = pytest.mark.parametrize("graph", [BLOCK, PARALLEL, TWINS], ids=["one", "side", "twins"])
 
@@ -65,7 +74,9 @@ def nodes_of(graph):
 
 def payload(**changes):
     given = {
-        "current": "attn.scores", "inputs": ["attn.q_rot", "attn.k_rot"], "done": ["resid_pre"],
+        "current": "attn.scores",
+        "inputs": ["attn.q_rot", "attn.k_rot"],
+        "done": ["resid_pre"],
         "labels": LABELS,
     }
     return flow(nodes_of(BLOCK), edges_of(BLOCK), **(given | changes))

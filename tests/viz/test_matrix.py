@@ -13,7 +13,10 @@ WORDS = dict.fromkeys(LABELS, "{row} {column} {value}")
 def made(values, **changes):
     values = np.asarray(values, np.float32)
     options = dict(
-        rows=["r"] * values.shape[0], row_title="query", column_title="key", palette="signed",
+        rows=["r"] * values.shape[0],
+        row_title="query",
+        column_title="key",
+        palette="signed",
         labels=WORDS,
     )
     return unpack(matrix(values, **(options | changes)))
