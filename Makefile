@@ -21,8 +21,9 @@ lint: .venv/installed-dev
 	$(BIN)/python -m ruff check app.py core lessons pages tests tools viz
 	$(BIN)/python -m ruff format --check app.py core lessons pages tests tools viz
 
-bench: setup
+bench: setup .venv/installed-dev
 	$(BIN)/python tools/bench.py
+	$(BIN)/python tools/bench_pages.py
 
 $(BIN)/pip:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

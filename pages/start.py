@@ -16,9 +16,9 @@ with st.container(key="asking"):
     box, side = st.columns([3, 1.25], gap="medium", vertical_alignment="top")
 with box:
     sidebar.prompt_box(height=80)
-    presets.chips("main")
 with side:
     guessing.ask()
+presets.chips("main")
 
 trace = run.trace()
 preset = presets.current()
@@ -26,7 +26,7 @@ seen = run.compute(overview, trace, (preset.layer, preset.head) if preset else N
 guessing.notices(trace, seen)
 
 with st.container(key="cards_top"):
-    one, two, three = st.columns([1.15, 1.5, 5])
+    one, two, three = st.columns([1.32, 1.55, 4.9])
     with one:
         cards.tokens(trace)
     with two:

@@ -67,7 +67,7 @@ def heads(trace, seen) -> None:
         tokens = trace.tokens
         values = {"layer": layer, "head": head, "weight": f"{seen.weight:.2f}"}
         values |= {"last": Token(tokens[-1]), "key": Token(tokens[seen.key])}
-        one, field = st.columns([1.6, 2], gap="small")
+        one, field = st.columns([1.9, 2], gap="small")
         with one:
             caption("heads.one", **values)
             if seen.attention.block > 1:
