@@ -5,7 +5,7 @@ and the session.
 import streamlit as st
 
 import lessons
-from pages.parts import session
+from pages.parts import models, session
 from pages.parts.words import text
 
 
@@ -30,6 +30,8 @@ def choose(preset: lessons.Preset) -> None:
 
 
 def current() -> lessons.Preset | None:
-    """The preset whose prompt is in the box."""
-    prompt = st.session_state.get("prompt")
-    return next((p for p in lessons.presets() if p.prompt == prompt), None)
+    """The preset on show: its prompt is run as plain text, by the model it was measured on."""
+    state = st.session_state
+    if state.get("mode") != "plain" or state.get("model") != models.DEFAULT:
+        return None
+    return next((p for p in lessons.presets() if p.prompt == state.get("prompt")), None)

@@ -70,29 +70,20 @@ def mode() -> None:
 
 def _layer_and_head(config):
     left, right = st.columns(2)
-    last_layer, last_head = config.n_layers - 1, config.n_heads - 1
-    left.number_input(
-        text("sidebar.layer", last=last_layer),
-        0,
-        last_layer,
-        min(FIRST_LAYER, last_layer),
-        key="layer",
-        bind="query-params",
-        persist_state="session",
-        help=text("sidebar.layer_keys"),
-    )
-    right.number_input(
-        text("sidebar.head", last=last_head),
-        0,
-        last_head,
-        min(FIRST_HEAD, last_head),
-        key="head",
-        bind="query-params",
-        persist_state="session",
-    )
+    with left:
+        _number("layer", config.n_layers - 1, FIRST_LAYER, text("sidebar.layer_keys"))
+    with right:
+        _number("head", config.n_heads - 1, FIRST_HEAD)
     if config.group > 1:
         kv_head = st.session_state["head"] // config.group
         html.show(f'<p class="tw-hint">{words.html("sidebar.reads", kv_head=kv_head)}</p>')
+
+
+def _number(key, last, first, keys=None):
+    """A number from 0 to `last` that a link carries and that pages come back to."""
+    label = text(f"sidebar.{key}", last=last)
+    options = {"bind": "query-params", "persist_state": "session", "help": keys}
+    st.number_input(label, 0, last, min(first, last), key=key, **options)
 
 
 def _language():
