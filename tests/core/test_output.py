@@ -1,0 +1,109 @@
+"""The ranking after a position, the checks of a run, the reading of a text, one more round."""
+
+import numpy as np
+import pytest
+
+from core import RunSpec, generate, run
+from core.analyse.check import REFERENCE_IDS, checks, reference_check
+from core.analyse.output import candidate, guess, rank_of_text
+from core.analyse.overview import overview
+from core.analyse.pieces import reading
+
+MODEL = "smollm2-135m-instruct"
+FRANCE = "The capital of France is"
+
+
+@pytest.fixture(scope="module")
+def france(smollm):
+    return run(RunSpec(MODEL, prompt=FRANCE))
+
+
+def test_the_ranking_after_france(france):
+    best = guess(france)
+    assert [c.text for c in best.top[:3]] == ["␣Paris", "␣the", "␣London"]
+    assert [c.rank for c in best.top] == list(range(1, 21))
+    assert best.top[0].prob == pytest.approx(0.772533, abs=1e-4)
+    assert best.n_for_90 == 10
+    assert best.log_sum_exp == pytest.approx(17.6293, abs=1e-3)
+    assert best.counts.sum() == 49_152
+    assert 0 < best.smallest < 1e-15
+
+
+def test_a_logit_minus_log_sum_exp_is_the_log_probability(france):
+    best = guess(france)
+    for c in best.top:
+        assert c.logit - best.log_sum_exp == pytest.approx(np.log(c.prob), abs=1e-5)
+
+
+def test_a_candidate_stands_where_the_ranking_has_it(france):
+    for c in guess(france, position=2).top:
+        assert candidate(france, c.id, position=2) == c
+
+
+@pytest.mark.parametrize(
+    ("guessed", "rank"), [("Paris", 1), (" Paris", 1), ("the", 2), ("London", 3)]
+)
+def test_a_guess_is_ranked_with_the_space_it_needs(france, guessed, rank):
+    assert rank_of_text(france, guessed).rank == rank
+
+
+def test_after_white_space_a_guess_brings_no_space(smollm):
+    spaced = run(RunSpec(MODEL, prompt=FRANCE + " "))
+    assert rank_of_text(spaced, "2").text == "2"
+    assert rank_of_text(spaced, "2").rank == 1
+
+
+def test_a_guess_without_a_token_has_no_rank(france):
+    assert rank_of_text(france, "\x04") is None
+
+
+def test_checks_pass_on_a_run_and_fail_on_a_false_one(france, monkeypatch):
+    assert all(c.passed for c in checks(france, 23))
+    falsified = {"attn.out": france.read("attn.out", 23) * np.float32(1.001)}
+    real = france.read
+    monkeypatch.setattr(
+        type(france), "read", lambda self, op, layer=None: falsified.get(op, real(op, layer))
+    )
+    failed = [c.name for c in checks(france, 23) if not c.passed]
+    assert failed == ["attention"]
+
+
+def test_the_reference_run_agrees(france):
+    assert france.ids == REFERENCE_IDS
+    found = reference_check(france)
+    assert found.passed and found.value < 3e-4
+    assert reference_check(run(RunSpec(MODEL, prompt="Hi"))) is None
+
+
+def test_one_more_round_is_what_generate_says(france):
+    seen = overview(france)
+    events = list(generate(RunSpec(MODEL, prompt=FRANCE, max_new_tokens=2)))
+    words = france.model.tokenizer
+    assert seen.guess.top[0].id == events[0].id
+    assert seen.next_text == words.display(events[1].id)
+    assert seen.appended == " Paris"
+    assert (seen.framed, seen.key) == ((23, 4), 3)
+    assert seen.weight == pytest.approx(0.9033, abs=1e-3)
+    assert seen.n_sinks == 198
+    assert seen.sink_share == pytest.approx(0.6726, abs=1e-3)
+
+
+def test_the_trace_is_left_as_it_was(france):
+    before = france.cache.length
+    overview(france)
+    assert france.cache.length == before
+
+
+def test_nothing_is_appended_to_a_chat(smollm):
+    trace = run(RunSpec(MODEL, messages=[("user", "Hi")]))
+    assert overview(trace).appended is None
+
+
+def test_a_reading_by_hand(smollm):
+    text = "a\x04b 12 🙂"
+    read = reading(run(RunSpec(MODEL, prompt=text)), text)
+    assert (read.n_characters, read.n_bytes) == (8, 11)
+    assert read.dropped == ("04",)
+    assert read.pieces == ("a", "⟨04⟩", "b", "␣", "1", "2", "␣🙂")
+    assert [t.hex for t in read.tokens[:2]] == ["61", "62"]
+    assert all(t.n_bytes == len(t.hex.split()) and not t.special for t in read.tokens)

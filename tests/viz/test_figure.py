@@ -1,0 +1,80 @@
+"""Charts as data: tokens stay apart and are no mark-up, scales and texts are what was given."""
+
+import csv
+import io
+
+import numpy as np
+import pytest
+
+from viz import figure
+
+HOSTILE = ["<b>", "the", "the", "$x$", "&lt;", "a<br>b"]
+
+
+@pytest.fixture(params=[False, True], ids=["light", "dark"])
+def dark(request):
+    return request.param
+
+
+def test_repeated_tokens_are_bars_of_their_own_and_mark_up_is_text(dark):
+    drawn = figure.bars(
+        HOSTILE, np.arange(6, 0, -1), role_name="logits", title="t", digits=".2f", dark=dark
+    )
+    axis = drawn.layout.yaxis
+    assert list(axis.tickvals) == list(range(len(HOSTILE)))
+    assert axis.ticktext[0] == "&lt;b&gt;"
+    assert axis.ticktext[3] == "&#36;x&#36;"
+    assert axis.ticktext[4] == "&amp;lt;"
+    assert not any("<" in text for text in axis.ticktext)
+    assert list(drawn.data[0].customdata) == list(axis.ticktext)
+
+
+def test_the_chosen_bar_is_full_and_the_others_are_lighter():
+    drawn = figure.bars(["a", "b"], [1, 2], role_name="mlp", title="t", digits=".1f", chosen=1)
+    assert list(drawn.data[0].marker.opacity) == [0.55, 1.0]
+
+
+def test_negative_values_have_room():
+    low, high = figure.bars(
+        ["a"], [-3.0], role_name="mlp", title="", digits=".1f"
+    ).layout.xaxis.range
+    assert low < -3 and high > 0
+
+
+def test_a_histogram_keeps_its_counts_and_escapes_its_mark(dark):
+    counts, edges = np.array([1, 0, 5]), np.array([0.0, 1, 2, 3])
+    drawn = figure.histogram(
+        counts,
+        edges,
+        role_name="logits",
+        title="x",
+        count_title="n",
+        marks=[(2.5, "<i>")],
+        dark=dark,
+    )
+    assert drawn.data[0].y.tolist() == [1, 0, 5]
+    assert drawn.data[0].x.tolist() == [0.5, 1.5, 2.5]
+    assert drawn.layout.annotations[0].text == "&lt;i&gt;"
+    assert drawn.layout.yaxis.type == "log"
+
+
+def test_rank_one_is_on_top(dark):
+    drawn = figure.ranks(
+        np.array([5000, 30, 1]), np.array([0, 0.1, 0.9]), role_name="mlp",
+        layer_title="layer", rank_title="place", hover="%{y}", dark=dark,
+    )  # fmt: skip
+    bottom, top = drawn.layout.yaxis.range
+    assert bottom > np.log10(5000) and top < 0
+    assert drawn.layout.yaxis.ticktext[0] == "#1"
+    assert drawn.data[0].hovertemplate == "%{y}<extra></extra>"
+
+
+def test_csv_reads_back_and_holds_no_formula():
+    text = figure.table(("token", "p"), [("=1+1", 0.5), ('a,"b"', 0.25), ("-x", 1), ("␣is", 2)])
+    rows = list(csv.reader(io.StringIO(text)))
+    assert rows == [["token", "p"], ["'=1+1", "0.5"], ['a,"b"', "0.25"], ["'-x", "1"], ["␣is", "2"]]
+
+
+def test_an_unknown_role_is_refused():
+    with pytest.raises(KeyError):
+        figure.bars(["a"], [1], role_name="sky", title="", digits=".1f")
