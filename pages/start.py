@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.analyse.overview import overview
 from core.analyse.view import embedding_panel
-from pages.parts import cards, checks, guessing, html, lesson, presets, run, sidebar, words
+from pages.parts import cards, checks, guessing, html, lesson, presets, run, session, sidebar, words
 
 page = words.page("start")
 html.show(f'<h1 class="tw-title">{html.rich(page.title)}</h1>')
@@ -22,7 +22,8 @@ presets.chips("main")
 
 trace = run.trace()
 preset = presets.current()
-seen = run.compute(overview, trace, (preset.layer, preset.head) if preset else None)
+framed = session.get("frame") or ((preset.layer, preset.head) if preset else None)
+seen = run.compute(overview, trace, framed)
 guessing.notices(trace, seen)
 
 with st.container(key="cards_top"):

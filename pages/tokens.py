@@ -9,7 +9,7 @@ from pages.parts.html import Token, token
 page = words.page("tokens")
 lesson.heading(page)
 trace = run.trace()
-prompt = st.session_state["prompt"]
+prompt = session.prompt()
 position = session.position(len(trace.ids))
 read = reading(trace, prompt)
 numbers = lesson.sizes(trace) | {"n_characters": read.n_characters, "n_bytes": read.n_bytes}

@@ -67,18 +67,12 @@ def candidate(trace, id: int, position: int = -1) -> Candidate:
 def rank_of_text(trace, text: str) -> Candidate | None:
     """Where the first token of a text would stand as the next token; None if the text has none.
 
-    A word that continues a sentence carries its own space, unless the prompt already ends in white
-    space.
+    A word that continues a sentence carries its own space, a piece of a word or of code does not:
+    whichever of the two the model puts first is meant.
     """
-    words = trace.model.tokenizer
-    ends_open = words.token_bytes(trace.ids[-1])[-1:].isspace()
-    spaced = text if ends_open or text[:1].isspace() else " " + text
-    ids = words.encode(spaced)
-    if (
-        ids and not words.token_bytes(ids[0]).strip()
-    ):  # only the space was left: punctuation, for instance
-        ids = words.encode(text)
-    return candidate(trace, ids[0]) if ids else None
+    readings = (trace.model.tokenizer.encode(spaced) for spaced in (text, " " + text.lstrip(" ")))
+    found = [candidate(trace, ids[0]) for ids in readings if ids]
+    return min((c for c in found if c.text.strip("␣")), key=lambda c: c.rank, default=None)
 
 
 def _candidate(trace, logits, probs, rank, id):

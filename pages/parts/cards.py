@@ -79,11 +79,24 @@ def heads(trace, seen) -> None:
                 "atlas", "tooltip", "selected", "layer", "head", "aria", "reduced", "save_png"
             )
             canvas.atlas(
-                atlas(seen.attention.maps, framed=seen.framed, labels=labels), key="start_atlas"
+                atlas(seen.attention.maps, framed=seen.framed, labels=labels),
+                key="start_atlas",
+                on_head=_framed,
             )
-            caption(
-                "heads.sink", n=seen.n_sinks, n_heads=c.n_layers * c.n_heads, first=Token(tokens[0])
-            )
+            _sink(trace, seen)
+
+
+def _sink(trace, seen):
+    """How many heads park on the first token; alone, a token has nothing else to look at."""
+    if len(trace.tokens) == 1:
+        return caption("heads.alone")
+    n_heads = trace.config.n_layers * trace.config.n_heads
+    caption("heads.sink", n=seen.n_sinks, n_heads=n_heads, first=Token(trace.tokens[0]))
+
+
+def _framed():
+    """The map that was chosen in the field is the one to read."""
+    session.put(frame=tuple(st.session_state["start_atlas"]["head"]))
 
 
 def _map(seen, tokens):
@@ -166,8 +179,7 @@ def loop(trace, seen) -> None:
 
 def _append(added: str) -> None:
     """The chosen token joins the prompt: one more round, all of it shown again."""
-    st.session_state["prompt"] += added
-    session.forget_place()
+    session.set_prompt(session.prompt() + added)
 
 
 def covered(number: int, name: str, role: str, **plain) -> None:

@@ -30,7 +30,7 @@ def notices(trace, seen) -> None:
     shows.
     """
     _rank(trace, seen)
-    prompt = st.session_state["prompt"]
+    prompt = session.prompt()
     if ends_in_stray_space(prompt) and st.session_state.get("mode") != "chat":
         _trailing_space(trace, prompt)
     elif has_han(prompt):
@@ -73,18 +73,18 @@ def _trailing_space(trace, prompt):
     """
 
     def shorten():
-        st.session_state["prompt"] = prompt.rstrip(" ")
-        session.forget_place()
+        session.set_prompt(prompt.rstrip(" "))
 
     run.notice(words.html("notice.space", token=Token(trace.tokens[-1])))
-    if prompt.rstrip(" "):
-        st.button(text("notice.space_remove"), key="remove_space", on_click=shorten)
+    st.button(text("notice.space_remove"), key="remove_space", on_click=shorten)
 
 
 def ends_in_stray_space(prompt: str) -> bool:
-    """Whether a text ends with a space that the next token would bring itself: not after a digit,
-    since digits come without one."""
-    return prompt.endswith(" ") and not prompt.rstrip(" ")[-1:].isdigit()
+    """Whether a text ends with one space that the next token would bring itself: not after a digit,
+    since digits come without one, and not where it is part of an indent.
+    """
+    before = prompt[-2:-1]
+    return prompt.endswith(" ") and bool(before.strip()) and not before.isdigit()
 
 
 def has_han(text: str) -> bool:

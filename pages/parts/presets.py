@@ -24,9 +24,8 @@ def chips(place: str) -> None:
 def choose(preset: lessons.Preset) -> None:
     """Set the prompt and the place of a preset."""
     state = st.session_state
-    state["prompt"], state["mode"] = preset.prompt, "plain"
-    state["layer"], state["head"] = preset.layer, preset.head
-    session.forget_place()
+    state["mode"], state["layer"], state["head"] = "plain", preset.layer, preset.head
+    session.set_prompt(preset.prompt)
 
 
 def current() -> lessons.Preset | None:
@@ -34,4 +33,4 @@ def current() -> lessons.Preset | None:
     state = st.session_state
     if state.get("mode") != "plain" or state.get("model") != models.DEFAULT:
         return None
-    return next((p for p in lessons.presets() if p.prompt == state.get("prompt")), None)
+    return next((p for p in lessons.presets() if p.prompt == session.prompt()), None)

@@ -10,7 +10,7 @@ import streamlit as st
 
 from core import ModelFileError, PromptError, RunSpec, open_model, run
 from core.files import registry
-from pages.parts import download, html, models, words
+from pages.parts import download, html, models, session, words
 from pages.parts.words import text
 
 LONGEST = 1_024  # tokens of a prompt in the web app; core's own limit is the model's context
@@ -46,7 +46,7 @@ def model(heading=None):
 
 def spec() -> RunSpec:
     """What the controls say."""
-    prompt = st.session_state.get("prompt") or ""
+    prompt = session.prompt()
     if st.session_state.get("mode") == "chat":
         return RunSpec(model_name(), messages=[("user", prompt)])
     return RunSpec(model_name(), prompt=prompt)

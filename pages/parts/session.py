@@ -1,8 +1,8 @@
 """What a reader is looking at: small plain values in the session, mirrored in the address bar.
 
-Prompt, layer and head are widgets bound to the link by Streamlit. The others are read from the
-link once and rewritten in every run: a bound op would lose key presses, and a bound choice would
-put its translated label into the link.
+Layer and head are widgets bound to the link by Streamlit. The others are read from the link and
+rewritten in every run: a bound op would lose key presses, a bound choice would put its translated
+label into the link, and a bound prompt would put a whole book there.
 """
 
 import streamlit as st
@@ -10,9 +10,11 @@ import streamlit as st
 import lessons
 
 LANGUAGE_KEY = "lang"
-CHOICES = {"lang": "en", "mode": "plain", "model": None}  # with what a link leaves out
+FIRST_PROMPT = "The capital of France is"
+# with what a link leaves out: chosen for good, or old links would change their meaning
+CHOICES = {"prompt": FIRST_PROMPT, "lang": "en", "mode": "plain", "model": None}
 PLACE = ("op", "pos", "cell")
-LONGEST_PROMPT = 40_000  # characters that the text box takes
+LONGEST_LINKED = 2_000  # characters of a prompt that a link carries
 
 
 def begin(models: dict[str, str]) -> None:
@@ -40,6 +42,7 @@ def _link() -> dict:
 
 def _read(models):
     state, query = st.session_state, st.query_params
+    state["text"] = query.get("prompt", FIRST_PROMPT)
     state["op"] = query.get("op")
     state["pos"], state["cell"] = (_whole(query.get(name)) for name in ("pos", "cell"))
     state["asked_model"] = query.get("model")
@@ -73,8 +76,24 @@ def put(**values) -> None:
         st.session_state[name] = value
 
 
+def prompt() -> str:
+    """The reader's text. Its box lies in two places, the text itself in one."""
+    return st.session_state["text"]
+
+
+def set_prompt(text: str) -> None:
+    """Another text; position and cell of the old one mean nothing."""
+    put(text=text, frame=None)
+    forget_place()
+
+
+def linkable() -> bool:
+    """Whether the text is short enough to stand in a link."""
+    return len(prompt()) <= LONGEST_LINKED
+
+
 def forget_place() -> None:
-    """Another text: position and cell of the old one mean nothing."""
+    """Another sequence of tokens: position and cell of the old one mean nothing."""
     put(pos=None, cell=None)
 
 
@@ -88,6 +107,8 @@ def write_link(page: str, default_model: str, place=()) -> None:
     """Put the choices and the named values of the place into the address bar, defaults left out."""
     for name in (*CHOICES, *PLACE):
         value = get(name) if name in CHOICES or name in place else None
+        if name == "prompt":
+            value = prompt() if linkable() else None
         if value is not None and value != {**CHOICES, "model": default_model}.get(name):
             st.query_params[name] = str(value)
         elif name in st.query_params:

@@ -9,8 +9,7 @@ from pages import canvas
 from pages.parts import html, models, presets, run, session, words
 from pages.parts.words import text
 
-FIRST_PROMPT = "The capital of France is"  # defaults are left out of links: chosen for good
-FIRST_LAYER, FIRST_HEAD = 23, 4
+FIRST_LAYER, FIRST_HEAD = 23, 4  # left out of links, as the first prompt is: chosen for good
 
 
 def show(page: str, config) -> None:
@@ -31,6 +30,9 @@ def show(page: str, config) -> None:
         _language()
         labels = words.table("link", "copy", "copied") | {"lang": text("lang_code")}
         canvas.copy_link(labels, key="copy_link")
+        if not session.linkable():
+            n = f"{session.LONGEST_LINKED:,}"
+            html.show(f'<p class="tw-hint">{words.html("link.too_long", n=n)}</p>')
         html.show(f'<p class="tw-promise">✓ {words.html("app.promise")}</p>')
 
 
@@ -45,15 +47,12 @@ def _model():
 
 def prompt_box(height: int) -> None:
     """The one prompt of the app: here in the sidebar, on the first page in the middle."""
-    st.text_area(
-        text("sidebar.prompt"),
-        value=FIRST_PROMPT,
-        key="prompt",
-        height=height,
-        max_chars=session.LONGEST_PROMPT,
-        bind="query-params",
-        on_change=session.forget_place,
-    )
+
+    def typed():
+        session.set_prompt(st.session_state["prompt"])
+
+    st.session_state["prompt"] = session.prompt()
+    st.text_area(text("sidebar.prompt"), key="prompt", height=height, on_change=typed)
 
 
 def mode() -> None:
