@@ -20,9 +20,10 @@ from pages.parts import (
 )
 
 trace = run.trace(lambda: html.show(f'<h1 class="tw-title">{words.html("pages.block")}</h1>'))
-layer, head = st.session_state["layer"], st.session_state["head"]
+layer, head = session.layer_and_head(trace.config)
 op, position = walk.current_op(), session.position(len(trace.ids))
 view = run.compute(step_view, trace, op, layer, head, position, walk.column(op))
+walk.settle(view)
 
 numbers = lesson.sizes(trace) | {
     "layer": layer,
@@ -43,7 +44,8 @@ with st.container(key="stage"):
 with left:
     lesson.tabs(this, numbers, CATALOGUE[op])
     lesson.look(this, **values)
-    sinks.predict(trace, whole, values)
+    if op.startswith("attn.") and len(trace.ids) > 1:  # alone, a token has nobody else to look at
+        sinks.predict(trace, whole, values)
 with middle:
     strip.show(trace, position, key="block_tokens", roles=walk.roles(view, len(trace.ids)))
     key = f"output_{op}"
@@ -53,5 +55,5 @@ with middle:
 with right, st.container(border=True):
     explanation.show(run.compute(explain, trace, op, layer, view.index), trace)
 with st.bottom:
-    walk.bar(op, layer, trace.config.n_layers)
+    walk.bar(BLOCK_IDS, op, layer, trace.config.n_layers)
 walk.shortcuts()

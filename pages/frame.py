@@ -30,3 +30,4 @@ sidebar.show(name, config())
 journey.show(name, stops)
 session.write_link(name, models.DEFAULT, journey.PLACES[name])
 page.run()
+session.write_link(name, models.DEFAULT, journey.PLACES[name])  # with what the page settled

@@ -6,7 +6,7 @@ from core.analyse import explain
 from core.analyse.output import candidate, guess
 from core.analyse.view import final_view
 from core.record.catalogue import CATALOGUE
-from pages.parts import charts, explanation, html, lesson, panels, run, session, strip, words
+from pages.parts import charts, explanation, html, lesson, panels, run, session, strip, walk, words
 from pages.parts.html import Token, number, percent
 from pages.parts.words import text
 
@@ -41,9 +41,9 @@ with middle:
     charts.pick_op(op)
     if op == "final_norm":
         view = final_view(trace, position, session.get("cell"))
-        panels.show(
-            view.output, trace.tokens, key="final_norm", on_cell=charts.norm_cell("final_norm")
-        )
+        walk.settle(view)
+        on_cell = walk.chosen(op, op, view.output)
+        panels.show(view.output, trace.tokens, key=op, on_cell=on_cell)
         for n, panel in enumerate(view.inputs + view.weights):
             panels.show(panel, trace.tokens, key=f"final_norm_{n}")
     else:
@@ -66,3 +66,5 @@ with right, st.container(border=True):
             )
         )
     explanation.show(run.compute(explain, trace, op, None, index), trace)
+with st.bottom:
+    walk.bar(charts.OPS, op)

@@ -11,20 +11,23 @@ from pages.parts import cards, checks, guessing, html, lesson, presets, run, ses
 page = words.page("start")
 html.show(f'<h1 class="tw-title">{html.rich(page.title)}</h1>')
 html.show(f'<p class="tw-gist">{html.rich(page.gist, model=run.title())}</p>')
-run.model()
+opened = run.model()
 with st.container(key="asking"):
     box, side = st.columns([3, 1.25], gap="medium", vertical_alignment="top")
 with box:
     sidebar.prompt_box(height=80)
 with side:
-    guessing.ask()
+    guessing.ask(page, opened.config.vocab)
 presets.chips("main")
 
 trace = run.trace()
 preset = presets.current()
-framed = session.get("frame") or ((preset.layer, preset.head) if preset else None)
+framed = session.frame(trace.config) or ((preset.layer, preset.head) if preset else None)
 seen = run.compute(overview, trace, framed)
-guessing.notices(trace, seen)
+numbers = lesson.sizes(trace)
+values = numbers | lesson.token_values(trace, len(trace.ids) - 1)
+values |= {"layer": seen.framed[0], "head": seen.framed[1], "model": run.title()}
+guessing.notices(trace, seen, page, values)
 
 with st.container(key="cards_top"):
     one, two, three = st.columns([1.32, 1.55, 4.9])
@@ -49,9 +52,6 @@ with st.container(key="cards_bottom"):
                 cards.covered(number, name, role, vocab=f"{trace.config.vocab:,}")
 checks.line(trace, seen.framed[0])
 
-numbers = lesson.sizes(trace)
-values = numbers | lesson.token_values(trace, len(trace.ids) - 1)
-values |= {"layer": seen.framed[0], "head": seen.framed[1], "model": run.title()}
 with st.container(key="lessons"):
     left, right = st.columns([1, 1], gap="medium")
 with left:

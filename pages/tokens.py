@@ -42,7 +42,7 @@ with right:
             html.show(words.html("tokens.special"))
     html.show(f'<p class="tw-panel-name">{words.html("tokens.way")}</p>')
     html.show(
-        f'<p class="tw-caption">{words.html("tokens.pieces", rule=trace.model.tokenizer.rule)}</p>'
+        f'<p class="tw-caption">{words.html(f"tokens.pieces_{trace.model.tokenizer.rule}")}</p>'
     )
     html.show(f'<p class="tw-loop">{" ".join(token(piece) for piece in read.pieces)}</p>')
     head = [words.html(f"tokens.{name}") for name in ("position", "text", "bytes_head", "id")]

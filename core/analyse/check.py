@@ -61,6 +61,11 @@ def checks(trace, layer: int) -> list[Check]:
     ]
 
 
+def has_reference(model) -> bool:
+    """Whether there are reference values for the file of a model."""
+    return model.source.sha256 in REFERENCE
+
+
 def reference_check(trace) -> Check | None:
     """Largest difference of a run of REFERENCE_IDS from the reference logits; None without a
     reference.

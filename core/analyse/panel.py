@@ -21,6 +21,7 @@ class Panel:
         rows, columns: axis names. first_row: what row 0 is. n_rows: how many there are in all.
         selected: (row, column) of the chosen cell in `values`, or None.
         limit: the magnitude of full colour. amount: True for shares between 0 and 1.
+        row_scaled: True where only the chosen row sets the limit, and others may pass it.
         block: how many rows and columns one cell stands for (the largest in magnitude is shown).
     """
 
@@ -35,6 +36,7 @@ class Panel:
     first_row: int = 0
     n_rows: int = 0
     amount: bool = False
+    row_scaled: bool = False
     block: tuple[int, int] = (1, 1)
 
     def scaled(self, limit: float) -> "Panel":
@@ -55,10 +57,12 @@ def rows_around(name, part, role, values, axes, row, column=None, amount=False) 
     one outlier row (often the first token) would bleach the others.
     """
     first, stop = window(row, *values.shape)
-    limit = 1.0 if amount else magnitude(values if axes[1] == "key" else values[row])
+    by_row = axes[1] != "key" and not amount
+    limit = 1.0 if amount else magnitude(values[row] if by_row else values)
     chosen = None if column is None else (row - first, column)
     shown = values[first:stop]
-    return Panel(name, part, role, shown, *axes, limit, chosen, first, len(values), amount)
+    n_rows, by_row = len(values), by_row and len(values) > 1
+    return Panel(name, part, role, shown, *axes, limit, chosen, first, n_rows, amount, by_row)
 
 
 def picture(name, part, role, matrix, axes, cell) -> Panel:

@@ -77,9 +77,9 @@ def stepper(bar: dict, key: str, on_move=None) -> dict | None:
     """Show the bar that walks through steps and layers; the move just made, or None.
 
     bar: steps (names in order), step and layer (0-based), n_layers (0: no layers here), labels:
-    "aria", "previous", "next", "layer_up", "layer_down", "count" with {step} and {steps}, "layer"
-    with {layer} and {last}. `on_move` is called before the next run, with {"step", "layer"} in
-    st.session_state[key]["move"].
+    "aria", "previous", "next", "named" with {label} and {step}, "layer_up", "layer_down", "count"
+    with {step} and {steps}, "layer" with {layer} and {last}. `on_move` is called before the next
+    run, with {"step", "layer"} in st.session_state[key]["move"].
     The bar runs ahead of the page; the revision tells it which of its reports a page has seen.
     """
     revision = f"{key}-revision"

@@ -72,7 +72,7 @@ function lookOf(node, meta, { dark, background, text, faint }) {
 function drawNode(svg, node, plan, meta, theme) {
   const look = lookOf(node, meta, theme), row = plan.rows.find(({ end }) => node.column < end);
   const x = plan.x[node.column], y = row.y(node.lane) - BOX / 2, width = plan.widths[node.column];
-  const label = node.title.join(". ");
+  const label = node.title.join("\n");
   const group = draw("g", { class: "node", role: "button", "aria-label": label }, svg);
   group.dataset.id = node.id;
   if (node.state === "current") group.setAttribute("aria-current", "step");

@@ -48,8 +48,8 @@ function adopt(bar, { step, layer, steps, revision }) {
 function show({ meta, at, holder, parts }) {
   const { labels, steps, n_layers } = meta;
   holder.setAttribute("aria-label", labels.aria);
-  nameStep(parts.previous, labels.previous, steps[at.step - 1]);
-  nameStep(parts.next, labels.next, steps[at.step + 1]);
+  nameStep(parts.previous, labels.previous, steps[at.step - 1], labels);
+  nameStep(parts.next, labels.next, steps[at.step + 1], labels);
   parts.count.textContent = fill(labels.count, { step: at.step + 1, steps: steps.length });
   parts.layer.hidden = !n_layers;
   parts.depth.textContent = fill(labels.layer, { layer: at.layer, last: n_layers - 1 });
@@ -57,9 +57,9 @@ function show({ meta, at, holder, parts }) {
   limit(parts.down, labels.layer_down, at.layer <= 0);
 }
 
-function nameStep(button, label, step) {
+function nameStep(button, label, step, { named }) {
   button.querySelector(".name").textContent = step ?? label;
-  limit(button, step ? `${label}: ${step}` : label, step === undefined);
+  limit(button, step ? fill(named, { label, step }) : label, step === undefined);
 }
 
 // Not `disabled`: a button switched off under the reader's finger would lose the focus.

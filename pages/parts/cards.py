@@ -28,14 +28,8 @@ def card(number: int, name: str, role: str, door=None, **plain):
 
 def _block(layer: int, op: str, head: int | None = None):
     """A door to a step of the block page."""
-
-    def door():
-        st.session_state["layer"] = layer
-        if head is not None:
-            st.session_state["head"] = head
-        journey.go("block", op=op, pos=None, cell=None)
-
-    return door
+    place = {"at_layer": layer, "pos": None} | ({} if head is None else {"at_head": head})
+    return lambda: journey.go("block", op=op, **place)
 
 
 def caption(name: str, /, **values) -> None:
@@ -47,6 +41,9 @@ def tokens(trace) -> None:
     """Card 1: the text as tokens with their ids."""
     with card(1, "tokens", "residual", door=lambda: journey.go("tokens")):
         caption("tokens.caption", n=len(trace.ids))
+        if trace.spec.prompt is None:
+            own = len(trace.model.tokenizer.encode(session.prompt()))
+            caption("tokens.template", n=len(trace.ids) - own)
         strip.show(trace, None, key="start_tokens", variant="tall", pick=False)
 
 
@@ -111,7 +108,7 @@ def _map(seen, tokens):
         column_title=text("axes.key"),
         palette="amount",
         limit=1.0,
-        selected=[len(names) - 1, seen.key // block],
+        selected=[len(names) - 1, seen.key] if block == 1 else None,
         causal=True,
         labels=words.table("matrix", *panels.LABELS) | {"aria": text("start.heads.aria")},
         name="attention",
@@ -147,7 +144,7 @@ def scores(trace, seen) -> None:
         5,
         "scores",
         "logits",
-        door=lambda: journey.go("output", op=None),
+        door=lambda: journey.go("output"),
         vocab=f"{trace.config.vocab:,}",
     ):
         caption("scores.caption")

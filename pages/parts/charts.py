@@ -14,12 +14,13 @@ OPS = tuple(op.id for op in OUTPUT)
 
 def current_op() -> str:
     """Which of the three steps is shown; probabilities where the link names none of them."""
-    op = session.get("op")
-    return op if op in OPS else OPS[-1]
+    if session.get("op") not in OPS:
+        session.settle(op=None)
+    return session.get("op") or OPS[-1]
 
 
 def pick_op(op: str) -> None:
-    """The three steps as a switch; Left and Right arrow keys move between them."""
+    """The three steps as a switch."""
 
     def picked():
         session.put(op=st.session_state["output_op"], cell=None)
@@ -38,19 +39,11 @@ def pick_op(op: str) -> None:
 
 def chosen_id(best, vocab: int) -> int:
     """The token that is explained: the chosen one, else the most probable."""
-    cell = session.get("cell")
-    usable = cell is not None and cell < vocab and session.get("op") != "final_norm"
-    return cell if usable else best.top[0].id
-
-
-def norm_cell(key: str):
-    """A callback for the figure of the last norm."""
-
-    def on_cell():
-        row, column = st.session_state[key]["cell"]
-        session.put(pos=row, cell=column)
-
-    return on_cell
+    if session.get("op") == "final_norm":
+        return best.top[0].id
+    if (session.get("cell") or 0) >= vocab:
+        session.settle(cell=None)
+    return best.top[0].id if session.get("cell") is None else session.get("cell")
 
 
 def candidates(best, op: str, id: int) -> None:
@@ -67,6 +60,7 @@ def candidates(best, op: str, id: int) -> None:
         digits=".4f" if logits else ".2%",
         chosen=ids.index(id) if id in ids else None,
         dark=style.dark(),
+        upper=None if logits else 1.0,
     )
 
     def on_select():

@@ -6,7 +6,7 @@ import streamlit as st
 
 from core import RunSpec
 from core import run as core_run
-from core.analyse.check import REFERENCE_IDS, checks, reference_check
+from core.analyse.check import REFERENCE_IDS, checks, has_reference, reference_check
 from pages.parts import html, run, words
 from pages.parts.words import text
 
@@ -27,7 +27,10 @@ def line(trace, layer: int) -> None:
     with st.expander(text("checks.how")):
         head = [words.html(f"checks.{name}") for name in ("check", "value", "bound", "result")]
         rows = [_row(c, layer) for c in found]
-        html.show(words.html("checks.intro", layer=layer) + html.table(head, rows))
+        intro = words.html("checks.intro", layer=layer)
+        if has_reference(trace.model):
+            intro += " " + words.html("checks.intro_reference")
+        html.show(intro + html.table(head, rows))
 
 
 SHORT = ("rows", "reference")
@@ -45,6 +48,8 @@ def _row(check, layer):
 
 def _all(trace, layer):
     """The checks of this run, and of the reference run where there is one for this file."""
-    reference = core_run(RunSpec(trace.spec.model, ids=REFERENCE_IDS))
-    last = reference_check(reference)
-    return checks(trace, layer) + ([last] if last is not None else [])
+    found = checks(trace, layer)
+    if has_reference(trace.model):
+        spec = RunSpec(trace.spec.model, ids=REFERENCE_IDS)
+        found.append(reference_check(core_run(spec)))
+    return found

@@ -1,48 +1,68 @@
-"""The offer to download a model that is not on disk, with progress and a way to stop. Knows core's
-fetch.
+"""The offer to download a model that is not on disk, with progress and a way to stop.
+
+Knows core's fetches: they run beside the pages, so that no click ends them and all visitors see the
+same one.
 """
 
 import streamlit as st
 
-from core import ModelFileError
-from core.files import registry
-from core.files.fetch import fetch
+from core.errors import PYTHON
+from core.files import background, registry
 from pages.parts import html, models, words
 from pages.parts.words import text
 
+LOOK_SECONDS = 0.5  # between two looks at the progress
+
 
 def offer(name: str) -> None:
-    """What is missing, how large it is, and a button; while it runs, a bar and a button that stops
-    it.
+    """What is missing, how large it is, and a button; while a download runs, a bar and a button
+    that stops it; after one that failed or was stopped, why.
     """
-    entry = registry.MODELS[name]
-    megabytes = round(entry.package_bytes / 1e6)
-    sentence = words.html(
-        "download.missing", name=entry.title, megabytes=megabytes, licence=entry.licence
-    )
-    html.show(f'<div class="tw-notice" role="note">{sentence}</div>')
+    _explain(registry.MODELS[name])
     if not models.downloads_allowed():
-        html.show(words.html("download.by_hand", name=name))
-        return
-    if st.button(text("download.start"), type="primary", key="download"):
-        _run(name)
-
-
-def _run(name):
-    """Fetch in this script run: any click ends the run, and with it the download."""
-    bar = st.progress(0.0, text("download.connecting"))
-    st.button(text("download.stop"), key="stop_download")
-
-    def progress(done, total):
-        share = min(done / total, 1.0)
-        bar.progress(
-            share, text("download.progress", done=f"{done / 1e6:.0f}", total=f"{total / 1e6:.0f}")
+        html.show(words.html("download.by_hand", name=name, python=PYTHON))
+    elif download := background.under_way(name):
+        st.session_state["watched_download"] = download
+        _watch(download)
+    elif registry.on_disk(name):  # it has arrived since the page looked
+        st.rerun()
+    else:
+        _say_why_it_ended(name)
+        st.button(
+            text("download.start"), type="primary", key="download", on_click=_start, args=(name,)
         )
 
-    try:
-        fetch(name, progress)
-    except ModelFileError as error:
-        bar.empty()
-        html.show(f'<div class="tw-notice error" role="alert">{words.error(error)}</div>')
-        return
-    st.rerun()
+
+def _explain(entry):
+    values = {"megabytes": round(entry.package_bytes / 1e6), "licence": entry.licence}
+    _notice("note", words.html("download.missing", name=entry.title, **values))
+
+
+def _start(name):
+    st.session_state["watched_download"] = background.start(name)
+
+
+@st.fragment(run_every=LOOK_SECONDS)
+def _watch(download):
+    """The bar: only this part of the page is drawn again, until the download has ended."""
+    if background.under_way(download.name) is not download:
+        st.rerun()
+    if download.progress is None:
+        st.progress(0.0, text("download.connecting"))
+    else:
+        done, total = download.progress
+        values = {"done": f"{done / 1e6:.0f}", "total": f"{total / 1e6:.0f}"}
+        st.progress(min(done / total, 1.0), text("download.progress", **values))
+    st.button(text("download.stop"), key="stop_download", on_click=download.stop)
+
+
+def _say_why_it_ended(name):
+    """The end of the download that this visitor saw last, unless it was a good one."""
+    download = st.session_state.get("watched_download")
+    if download and download.name == name and download.error:
+        _notice("error", words.error(download.error))
+
+
+def _notice(kind, sentence):
+    role = "alert" if kind == "error" else "note"
+    html.show(f'<div class="tw-notice {kind}" role="{role}">{sentence}</div>')

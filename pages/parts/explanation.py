@@ -137,8 +137,9 @@ def _sums(e):
     if len(e.values) > 1:
         lines.append((words.html("explain.sum", n=f"{len(e.values):,}"), number(e.total)))
     for step in e.steps:
-        used = f" {number(step.value)}" if step.sign else ""
-        lines.append((f"{step.sign}{used} {words.html(f'steps.{step.name}')}", number(step.result)))
+        used, name = number(step.value) if step.sign else "", words.text(f"steps.{step.name}")
+        left = words.html("explain.step", sign=step.sign, value=used, name=name)
+        lines.append((left, number(step.result)))
     lines.append((f"<b>{words.html('explain.recorded')}</b>", f"<b>{number(e.recorded)}</b>"))
     body = "".join(f"<div><span>{left}</span><span>{right}</span></div>" for left, right in lines)
     return f'<div class="tw-sums">{body}{_verdict(e)}</div>'

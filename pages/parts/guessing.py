@@ -5,17 +5,17 @@ session and words.
 import streamlit as st
 
 from core.analyse.output import rank_of_text
-from pages.parts import html, presets, run, session, words
+from pages.parts import html, models, presets, run, session, words
 from pages.parts.html import Token, percent
 from pages.parts.words import text
 
 
-def ask() -> None:
-    """A line for the reader's guess, and a switch that covers the answer until it is written."""
-    st.text_input(
-        text("guess.label"), key="guess", max_chars=60, placeholder=text("guess.placeholder")
-    )
+def ask(page, vocab: int) -> None:
+    """The page's question, a line for the reader's guess, and a switch that covers the answer."""
+    label = text("guess.label")
+    st.text_input(label, key="guess", max_chars=60, placeholder=text("guess.placeholder"))
     st.toggle(text("guess.cover"), key="cover")
+    html.show(f'<p class="tw-caption">{html.rich(page.predict, vocab=f"{vocab:,}")}</p>')
 
 
 def may_show() -> bool:
@@ -25,17 +25,17 @@ def may_show() -> bool:
     return not st.session_state.get("cover") or bool((st.session_state.get("guess") or "").strip())
 
 
-def notices(trace, seen) -> None:
+def notices(trace, seen, page, values) -> None:
     """Where the guess stands; a trailing space; Chinese; bytes without a token; what the preset
     shows.
     """
-    _rank(trace, seen)
-    prompt = session.prompt()
+    _rank(trace, seen, page, values)
+    prompt, is_default = session.prompt(), run.model_name() == models.DEFAULT
     if ends_in_stray_space(prompt) and st.session_state.get("mode") != "chat":
         _trailing_space(trace, prompt)
-    elif has_han(prompt):
+    elif has_han(prompt) and is_default:
         run.notice(words.html("notice.chinese"))
-    elif session.language() != "en" and presets.current() is None:
+    elif session.language() != "en" and presets.current() is None and is_default:
         run.notice(words.html("notice.english_model"))
     dropped = trace.model.tokenizer.dropped(prompt)
     if dropped:
@@ -45,7 +45,8 @@ def notices(trace, seen) -> None:
         html.show(f'<p class="tw-caption">{words.html(f"presets.{preset.id}.note")}</p>')
 
 
-def _rank(trace, seen):
+def _rank(trace, seen, page, values):
+    """The answer to the page's question: where the guess stands, or its first token."""
     guess = (st.session_state.get("guess") or "").strip()
     if not guess:
         return
@@ -54,17 +55,10 @@ def _rank(trace, seen):
         run.notice(words.html("guess.no_token"))
         return
     best = seen.guess.top[0]
-    run.notice(
-        words.html(
-            "guess.rank",
-            token=Token(found.text),
-            rank=f"{found.rank:,}",
-            prob=percent(found.prob),
-            vocab=f"{trace.config.vocab:,}",
-            top=Token(best.text),
-            top_prob=percent(best.prob),
-        )
-    )
+    values = values | {"guess_rank": f"{found.rank:,}", "top_token": Token(best.text)}
+    answer = html.rich(page.reveal, **values, top_p=percent(best.prob))
+    ranked = words.html("guess.ranked", token=Token(found.text), prob=percent(found.prob))
+    run.notice(html.paragraphs(f"{answer} {ranked}"))
 
 
 def _trailing_space(trace, prompt):

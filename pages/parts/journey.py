@@ -10,7 +10,7 @@ from pages.parts.words import text
 PLACES = {  # the stops in order, with what a link to each keeps beside the choices
     "start": (),
     "tokens": ("pos",),
-    "block": ("op", "pos", "cell"),
+    "block": ("layer", "head", "op", "pos", "cell"),
     "output": ("op", "pos", "cell"),
 }
 
@@ -39,14 +39,14 @@ def show(current: str, stops: dict) -> None:
 
 
 def _label(name, current):
-    layer = st.session_state.get("layer")
-    if name == current == "block" and layer is not None:
-        return text("journey.block", layer=layer)
+    if name == current == "block":
+        return text("journey.block", layer=session.get("at_layer"))
     return text(f"pages.{name}")
 
 
-def go(name: str, **plain) -> None:
-    """Go to another stop, with plain values of the session set."""
-    session.put(**plain)
-    # not None, or Streamlit would clear the link, which it refuses: the prompt is bound to it
+def go(name: str, op: str | None = None, **place) -> None:
+    """Go to another stop: to a step there, with other plain values of the place set."""
+    session.place(name, op=op)
+    session.put(**place)
+    # not None, or Streamlit would clear the link itself, and not at once
     st.switch_page(f"{name}.py", query_params={})

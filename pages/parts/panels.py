@@ -76,7 +76,6 @@ def _title(panel):
 
 def _caption(panel):
     """Part, name and what the reader should know of how it is drawn."""
-    part = words.html(f"parts.{panel.part}")
     note = ""
     if panel.block != (1, 1):
         rows, columns = panel.block
@@ -84,7 +83,9 @@ def _caption(panel):
     if panel.values.shape[0] < panel.n_rows:
         first, last = panel.first_row, panel.first_row + panel.values.shape[0] - 1
         note += " · " + words.html("matrix.window", first=first, last=last, n=f"{panel.n_rows:,}")
-    title = html.rich(_title(panel))
+    if panel.row_scaled:
+        note += " · " + words.html("matrix.row_scaled")
     name = f"<code>{panel.name}</code>"
-    shown = f'<span class="{panel.role}">{part}: {title}</span> {name}{note}'
+    head = words.html("matrix.caption", part=words.text(f"parts.{panel.part}"), title=_title(panel))
+    shown = f'<span class="{panel.role}">{head}</span> {name}<small>{note}</small>'
     return f'<p class="tw-panel-name">{shown}</p>'

@@ -23,8 +23,7 @@ def chips(place: str) -> None:
 
 def choose(preset: lessons.Preset) -> None:
     """Set the prompt and the place of a preset."""
-    state = st.session_state
-    state["mode"], state["layer"], state["head"] = "plain", preset.layer, preset.head
+    session.put(mode="plain", at_layer=preset.layer, at_head=preset.head)
     session.set_prompt(preset.prompt)
 
 

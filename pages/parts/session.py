@@ -1,38 +1,45 @@
 """What a reader is looking at: small plain values in the session, mirrored in the address bar.
 
-Layer and head are widgets bound to the link by Streamlit. The others are read from the link and
-rewritten in every run: a bound op would lose key presses, a bound choice would put its translated
-label into the link, and a bound prompt would put a whole book there.
+They are read from the link once and rewritten in every run. None is a widget bound to the link by
+Streamlit: a bound op would lose key presses, a bound choice would put its translated label into
+the link, a bound prompt a whole book, and a bound layer is forgotten where its box is not shown.
 """
 
 import streamlit as st
 
 import lessons
 
-LANGUAGE_KEY = "lang"
 FIRST_PROMPT = "The capital of France is"
-# with what a link leaves out: chosen for good, or old links would change their meaning
-CHOICES = {"prompt": FIRST_PROMPT, "lang": "en", "mode": "plain", "model": None}
-PLACE = ("op", "pos", "cell")
+FIRST_LAYER, FIRST_HEAD = 23, 4
+# what a link leaves out: chosen for good, or old links would change their meaning
+DEFAULTS = {"prompt": FIRST_PROMPT, "lang": "en", "mode": "plain"}
+DEFAULTS |= {"layer": str(FIRST_LAYER), "head": str(FIRST_HEAD)}
+CHOICES = ("prompt", "lang", "mode", "model")  # on every page
+PLACE = ("layer", "head", "op", "pos", "cell")  # on some
+OWN = ("op", "cell", "cell_axis")  # mean something else on each page
 LONGEST_LINKED = 2_000  # characters of a prompt that a link carries
 
 
 def begin(models: dict[str, str]) -> None:
     """Read the link, once per session. models: the names that may be chosen, the default first."""
-    if "begun" not in st.session_state:
-        st.session_state["begun"] = True
+    if "text" not in st.session_state:
         _read(models)
 
 
 def follow(page: str, models: dict[str, str]) -> None:
-    """Read the link again where the browser changed it: Back and Forward among the steps of a page.
+    """Keep up with the browser: another page, or Back and Forward among the steps of this one.
 
-    What a callback has just set wins over a link that the browser has not caught up with.
+    Each page keeps its own op and cell. What a callback has just set wins over a link that the
+    browser has not caught up with.
     """
-    moved = st.session_state.pop("moved", False)
-    if not moved and st.session_state.get("written") not in (None, (page, _link())):
-        if st.session_state["written"][0] == page:
-            _read(models)
+    state, moved = st.session_state, st.session_state.pop("moved", False)
+    before, state["page"] = state.get("page", page), page
+    if before != page:
+        places = state.setdefault("places", {})
+        places[before] = {name: get(name) for name in OWN}
+        state.update(places.pop(page, dict.fromkeys(OWN)))
+    elif not moved and state.get("written") not in (None, (page, _link())):
+        _read(models)
 
 
 def _link() -> dict:
@@ -43,12 +50,14 @@ def _link() -> dict:
 def _read(models):
     state, query = st.session_state, st.query_params
     state["text"] = query.get("prompt", FIRST_PROMPT)
-    state["op"] = query.get("op")
-    state["pos"], state["cell"] = (_whole(query.get(name)) for name in ("pos", "cell"))
-    state["asked_model"] = query.get("model")
     state["lang"] = _one_of(query.get("lang"), lessons.LANGUAGES)
     state["mode"] = _one_of(query.get("mode"), ("plain", "chat"))
+    state["asked_model"] = query.get("model")
     state["model"] = _one_of(query.get("model"), tuple(models))
+    state["op"] = query.get("op")
+    state["pos"], state["cell"] = (_whole(query.get(name)) for name in ("pos", "cell"))
+    state["at_layer"] = _whole(query.get("layer", DEFAULTS["layer"]))
+    state["at_head"] = _whole(query.get("head", DEFAULTS["head"]))
 
 
 def _whole(text):
@@ -61,7 +70,7 @@ def _one_of(text, allowed):
 
 def language() -> str:
     """The language of the pages: "en" or "zh"."""
-    return st.session_state.get(LANGUAGE_KEY) or lessons.LANGUAGES[0]
+    return st.session_state.get("lang") or lessons.LANGUAGES[0]
 
 
 def get(name: str):
@@ -70,10 +79,18 @@ def get(name: str):
 
 
 def put(**values) -> None:
-    """Set plain values."""
-    st.session_state["moved"] = True
-    for name, value in values.items():
-        st.session_state[name] = value
+    """Set plain values, because the reader did something."""
+    st.session_state.update(values, moved=True)
+
+
+def settle(**values) -> None:
+    """Set plain values to what the page shows in the place of what was asked for."""
+    st.session_state.update(values)
+
+
+def place(page: str, **own) -> None:
+    """Set op or cell of another page, to go there."""
+    st.session_state.setdefault("places", {})[page] = {**dict.fromkeys(OWN), **own}
 
 
 def prompt() -> str:
@@ -82,8 +99,8 @@ def prompt() -> str:
 
 
 def set_prompt(text: str) -> None:
-    """Another text; position and cell of the old one mean nothing."""
-    put(text=text, frame=None)
+    """Another text: the place in the old one and the guess about it mean nothing."""
+    put(text=text, guess="")
     forget_place()
 
 
@@ -93,24 +110,52 @@ def linkable() -> bool:
 
 
 def forget_place() -> None:
-    """Another sequence of tokens: position and cell of the old one mean nothing."""
-    put(pos=None, cell=None)
+    """Other tokens: position, cells and the framed map of the old ones mean nothing."""
+    put(pos=None, cell=None, frame=None)
+    for own in st.session_state.get("places", {}).values():
+        own["cell"] = None
 
 
 def position(n_tokens: int) -> int:
     """The chosen position; the last where none is chosen or it is past the end."""
     chosen = get("pos")
-    return chosen if chosen is not None and chosen < n_tokens else n_tokens - 1
+    if chosen is not None and chosen >= n_tokens:
+        settle(pos=None)
+    return n_tokens - 1 if get("pos") is None else chosen
 
 
-def write_link(page: str, default_model: str, place=()) -> None:
+def layer_and_head(config) -> tuple[int, int]:
+    """The chosen layer and head, or the first view's where the model has none of that number."""
+    layer = _within(get("at_layer"), config.n_layers, FIRST_LAYER)
+    head = _within(get("at_head"), config.n_heads, FIRST_HEAD)
+    settle(at_layer=layer, at_head=head)
+    return layer, head
+
+
+def frame(config) -> tuple[int, int] | None:
+    """The map chosen in the field of all heads, if this model has it."""
+    layer, head = get("frame") or (config.n_layers, 0)
+    return (layer, head) if layer < config.n_layers and head < config.n_heads else None
+
+
+def _within(chosen, n, first):
+    return chosen if chosen is not None and chosen < n else min(first, n - 1)
+
+
+def write_link(page: str, default_model: str, kept=()) -> None:
     """Put the choices and the named values of the place into the address bar, defaults left out."""
     for name in (*CHOICES, *PLACE):
-        value = get(name) if name in CHOICES or name in place else None
-        if name == "prompt":
-            value = prompt() if linkable() else None
-        if value is not None and value != {**CHOICES, "model": default_model}.get(name):
-            st.query_params[name] = str(value)
+        value = _value(name) if name in CHOICES or name in kept else None
+        if value is not None and value != {**DEFAULTS, "model": default_model}.get(name):
+            st.query_params[name] = value
         elif name in st.query_params:
             del st.query_params[name]
     st.session_state["written"] = (page, _link())
+
+
+def _value(name):
+    """What a link says for a name; None where there is nothing to say."""
+    if name == "prompt":
+        return prompt() if linkable() else None
+    value = get(f"at_{name}" if name in ("layer", "head") else name)
+    return None if value is None else str(value)

@@ -9,8 +9,6 @@ from pages import canvas
 from pages.parts import html, models, presets, run, session, words
 from pages.parts.words import text
 
-FIRST_LAYER, FIRST_HEAD = 23, 4  # left out of links, as the first prompt is: chosen for good
-
 
 def show(page: str, config) -> None:
     """All controls. The start page has the prompt itself; only the block page has layer and head.
@@ -68,21 +66,26 @@ def mode() -> None:
 
 
 def _layer_and_head(config):
+    layer, head = session.layer_and_head(config)
     left, right = st.columns(2)
     with left:
-        _number("layer", config.n_layers - 1, FIRST_LAYER, text("sidebar.layer_keys"))
+        _number("layer", layer, config.n_layers - 1, text("sidebar.layer_keys"))
     with right:
-        _number("head", config.n_heads - 1, FIRST_HEAD)
+        _number("head", head, config.n_heads - 1)
     if config.group > 1:
-        kv_head = st.session_state["head"] // config.group
+        kv_head = head // config.group
         html.show(f'<p class="tw-hint">{words.html("sidebar.reads", kv_head=kv_head)}</p>')
 
 
-def _number(key, last, first, keys=None):
-    """A number from 0 to `last` that a link carries and that pages come back to."""
-    label = text(f"sidebar.{key}", last=last)
-    options = {"bind": "query-params", "persist_state": "session", "help": keys}
-    st.number_input(label, 0, last, min(first, last), key=key, **options)
+def _number(name, value, last, keys=None):
+    """A box for a number from 0 to `last`."""
+
+    def changed():
+        session.put(**{f"at_{name}": st.session_state[name]})
+
+    st.session_state[name] = value
+    label = text(f"sidebar.{name}", last=last)
+    st.number_input(label, 0, last, key=name, on_change=changed, help=keys)
 
 
 def _language():
@@ -91,5 +94,5 @@ def _language():
         lessons.LANGUAGES,
         required=True,
         format_func=lambda name: lessons.text(name, "language"),
-        key=session.LANGUAGE_KEY,
+        key="lang",
     )

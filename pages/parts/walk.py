@@ -10,11 +10,14 @@ from pages import canvas
 from pages.parts import session, words
 from pages.parts.words import text
 
+LABELS = ("aria", "previous", "next", "named", "layer_up", "layer_down", "count", "layer")
+
 
 def current_op() -> str:
     """The op of the link or of the last step; the first where there is none of that name."""
-    op = session.get("op")
-    return op if op in BLOCK_IDS else BLOCK_IDS[0]
+    if session.get("op") not in BLOCK_IDS:
+        session.settle(op=None)
+    return session.get("op") or BLOCK_IDS[0]
 
 
 def column(op: str) -> int | None:
@@ -40,26 +43,24 @@ def to_op(op: str) -> None:
     session.put(op=op)
 
 
-def bar(op: str, layer: int, n_layers: int) -> None:
-    """Previous and next step, and the layer: by buttons and by arrow keys."""
-    steps = [words.short(name) for name in BLOCK_IDS]
-    labels = words.table(
-        "stepper", "aria", "previous", "next", "layer_up", "layer_down", "count", "layer"
-    )
-    data = {
-        "steps": steps,
-        "step": BLOCK_IDS.index(op),
-        "layer": layer,
-        "n_layers": n_layers,
-        "labels": labels,
-    }
-    canvas.stepper(data, key="walk", on_move=_moved)
+def settle(view) -> None:
+    """A cell that does not exist here leaves the link."""
+    if session.get("cell") not in (None, view.index[-1]):
+        session.settle(cell=None, cell_axis=None)
 
 
-def _moved():
-    move = st.session_state["walk"]["move"]
-    session.put(op=BLOCK_IDS[move["step"]])
-    st.session_state["layer"] = move["layer"]
+def bar(ops, op: str, layer: int = 0, n_layers: int = 0) -> None:
+    """Previous and next step, and the layer where there are some: by buttons and by arrow keys."""
+
+    def moved():
+        move = st.session_state["walk"]["move"]
+        session.put(op=ops[move["step"]])
+        if n_layers:
+            session.put(at_layer=move["layer"])
+
+    steps, labels = [words.short(name) for name in ops], words.table("stepper", *LABELS)
+    data = {"steps": steps, "step": ops.index(op), "layer": layer, "n_layers": n_layers}
+    canvas.stepper({**data, "labels": labels}, key="walk", on_move=moved)
 
 
 def roles(view, n_tokens: int) -> list[str | None]:

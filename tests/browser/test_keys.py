@@ -108,7 +108,7 @@ def _press_there(reader, name):
 
 
 def test_the_answer_opens_and_stays_open_while_stepping(reader):
-    reader.open("/block")
+    reader.open("/block", op="attn.scores")
     with reader.rerun():
         reader.page.get_by_text(lessons.text("en", "lesson.reveal"), exact=True).click()
     answer = reader.page.get_by_text(re.compile(r"In \d+ of 270 heads\."))
@@ -116,7 +116,7 @@ def test_the_answer_opens_and_stays_open_while_stepping(reader):
     with reader.rerun():
         reader.press("ArrowRight")
     expect(answer).to_be_visible()
-    expect(explained(reader)).to_contain_text("attn_norm")
+    expect(explained(reader)).to_contain_text("attn.masked")
 
 
 def test_a_position_chosen_in_the_strip_is_explained(reader):

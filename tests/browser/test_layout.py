@@ -3,6 +3,8 @@
 Knows boxes and widths; knows no sentence.
 """
 
+import time
+
 import pytest
 
 import lessons
@@ -33,8 +35,10 @@ BACKGROUND = "getComputedStyle(document.querySelector('[data-testid=stApp]')).ba
 
 
 def assert_fits(reader):
-    """Nothing sticks out, and there was something to look at."""
-    found = reader.page.evaluate(TOO_WIDE)
+    """Nothing sticks out once the figures have followed the size, and there was something to see."""
+    deadline = time.monotonic() + 5
+    while (found := reader.page.evaluate(TOO_WIDE))["out"] and time.monotonic() < deadline:
+        reader.page.wait_for_timeout(100)
     assert found["out"] == []
     assert found["looked"][0] > 10 and found["looked"][1] > 1
 

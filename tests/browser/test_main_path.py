@@ -143,8 +143,9 @@ def test_the_guess_is_ranked_and_the_answer_covered_until_then(reader):
     with reader.rerun():
         box.press("Enter")
     expect(covered).to_have_count(0)
-    said = reader.page.locator(".tw-notice", has_text="Your guess").inner_text()
-    rank = re.search(r"␣London is number ([\d,]+) of 49,152", said)
+    said = reader.page.locator(".tw-notice", has_text="Ranked").inner_text()
+    assert "␣London" in said
+    rank = re.search(r"number ([\d,]+) of 49,152", said)
     assert rank and 1 < int(rank[1]) < 10
     assert "␣Paris" in said
 
@@ -180,3 +181,49 @@ def test_the_copy_button_puts_this_address_on_the_clipboard(context, reader):
     copied = reader.page.evaluate("navigator.clipboard.readText()")
     assert copied == reader.page.url
     assert "op=mlp.up" in copied and "cell=7" in copied
+
+
+def test_a_door_leads_to_a_place_that_its_link_names(reader):
+    reader.open("/", prompt=OWN)
+    with reader.rerun():
+        reader.key("open_lens").locator("button").click()
+    reader.calm()
+    shown, address = reader.explanation(), reader.page.url
+    assert "/block" in address and "op=resid_post" in address
+    layer = re.search(r"layer=(\d+)", address)
+    assert layer and f"layer {layer[1]}" in shown
+    reader.page.reload()
+    reader.calm()
+    assert reader.explanation() == shown
+
+
+def test_each_page_keeps_its_own_step_and_cell(reader):
+    reader.open("/block", op="attn.q", cell=21)
+    before = reader.explanation()
+    reader.page.get_by_role("link", name="Output").click()
+    reader.calm()
+    assert "␣Paris" in reader.explanation()
+    with reader.rerun():
+        reader.press("ArrowLeft")
+    reader.calm()
+    assert "op=logits" in reader.page.url
+    reader.page.get_by_role("link", name="Block").click()
+    reader.calm()
+    assert reader.explanation() == before
+    assert "op=attn.q" in reader.page.url and "cell=21" in reader.page.url
+
+
+def test_a_map_chosen_in_the_field_is_the_one_to_read(reader):
+    reader.open("/")
+    caption = reader.page.get_by_text("First read one: layer 23, head 4")
+    expect(caption).to_be_visible()
+    field = reader.key("start_atlas").locator(".over")
+    field.focus()
+    field.press("ArrowRight")
+    expect(reader.page.get_by_text("First read one: layer 24, head 4")).to_be_visible()
+
+
+def test_nonsense_leaves_the_address(reader):
+    reader.open("/block", op="nope", pos=99999, cell=88888, layer=99)
+    for name in ("op", "pos", "cell", "layer"):
+        assert f"{name}=" not in reader.page.url

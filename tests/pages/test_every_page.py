@@ -13,6 +13,7 @@ pytestmark = pytest.mark.usefixtures("smollm")
 EACH_LANGUAGE = pytest.mark.parametrize("language", lessons.LANGUAGES)
 EACH_PAGE = pytest.mark.parametrize("name", reader.PAGES)
 OUTPUT_IDS = [op.id for op in OUTPUT]
+ASKING = {"block": {"op": "attn.scores"}}  # the block page asks its question at the attention ops
 
 
 def assert_whole(app, language, name):
@@ -26,7 +27,7 @@ def assert_whole(app, language, name):
 @EACH_LANGUAGE
 @EACH_PAGE
 def test_a_page_shows_its_lesson_in_its_language(name, language):
-    app = reader.open_page(name, lang=language)
+    app = reader.open_page(name, lang=language, **ASKING.get(name, {}))
     assert_whole(app, language, name)
     lesson = lessons.page(language, name)
     for section in lesson_sections(name):
@@ -47,7 +48,7 @@ def test_a_page_shows_nothing_of_the_other_language(name, language):
 def lesson_sections(name):
     """What of a page's lesson stands on it: on the block page each op has its own idea."""
     return {
-        "start": ("title", "gist", "idea", "maths", "look"),
+        "start": ("title", "gist", "idea", "maths", "look", "predict"),
         "tokens": ("title", "gist", "idea", "maths", "look", "predict"),
         "block": ("title", "predict"),
         "output": ("title", "gist", "idea", "maths", "look", "predict"),
@@ -57,7 +58,7 @@ def lesson_sections(name):
 @EACH_LANGUAGE
 @pytest.mark.parametrize("name", ["tokens", "block", "output"])
 def test_the_answer_stands_there_only_when_it_is_asked_for(name, language):
-    app = reader.open_page(name, lang=language)
+    app = reader.open_page(name, lang=language, **ASKING.get(name, {}))
     answer = lessons.page(language, name).reveal
     assert reader.missing(app, answer)
     app.session_state["reveal"] = True
@@ -119,7 +120,7 @@ def test_a_preset_from_the_sidebar_goes_to_its_layer_and_head(name):
     app = reader.open_page(name, layer=2, head=7)
     app.button(key="preset_side_repeat").click().run()
     assert_whole(app, "en", name)
-    assert (app.session_state["layer"], app.session_state["head"]) == (18, 6)
+    assert (app.session_state["at_layer"], app.session_state["at_head"]) == (18, 6)
     tokens = next(meta["tokens"] for meta in reader.canvases(app) if "tokens" in meta)
     assert "".join(tokens) == "Blick␣Fazo␣Trun␣Mip.␣Blick␣Fazo␣Trun"
 
@@ -156,8 +157,11 @@ def test_the_guess_is_ranked_and_the_answer_stays_covered_until_then():
     assert answer not in reader.text(app)
     app.text_input(key="guess").set_value("Paris").run()
     assert covered not in reader.text(app)
-    sentence = next(n for n in reader.notices(app) if n.startswith("Your guess"))
-    assert "␣Paris is number 1 of 49,152" in sentence
+    sentence = next(n for n in reader.notices(app) if "Ranked" in n)
+    assert "number 1 of 49,152" in sentence and "Ranked: ␣Paris" in sentence
+    # another text: the guess about the old one is gone, and the answer covered again
+    app.button(key="preset_main_names").click().run()
+    assert reader.text(app).count(covered) == 3
 
 
 def test_a_space_at_the_end_is_noticed_and_can_be_taken_away():

@@ -85,7 +85,7 @@ def test_the_longest_prompt_runs():
     app = reader.open_page("tokens", prompt="a" + " a" * 1023)
     assert not app.exception
     assert not reader.notices(app, "error")
-    assert "1024 tokens" in reader.text(app).replace(",", "")
+    assert "Tokens: 1024" in reader.text(app).replace(",", "")
 
 
 @pytest.mark.parametrize("name", ["start", "tokens"])

