@@ -19,7 +19,7 @@ def line(trace, layer: int) -> None:
     seconds = f"{trace.seconds:.2f}"
     parts = [words.html("checks.computed", seconds=seconds)]
     parts += [
-        words.html(f"checks.short_{c.name}", value=f"{c.value:.5f}")
+        words.html(f"checks.short_{c.name}", value=f"{c.value:.1e}")
         for c in found
         if c.name in SHORT
     ]

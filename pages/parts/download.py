@@ -11,7 +11,7 @@ from core.files import background, registry
 from pages.parts import html, models, words
 from pages.parts.words import text
 
-LOOK_SECONDS = 0.5  # between two looks at the progress
+LOOK_SECONDS = 0.5  # between two looks at how it stands
 
 
 def offer(name: str) -> None:
@@ -19,18 +19,10 @@ def offer(name: str) -> None:
     that stops it; after one that failed or was stopped, why.
     """
     _explain(registry.MODELS[name])
-    if not models.downloads_allowed():
-        html.show(words.html("download.by_hand", name=name, python=PYTHON))
-    elif download := background.under_way(name):
-        st.session_state["watched_download"] = download
-        _watch(download)
-    elif registry.on_disk(name):  # it has arrived since the page looked
-        st.rerun()
+    if models.downloads_allowed():
+        _state(name)
     else:
-        _say_why_it_ended(name)
-        st.button(
-            text("download.start"), type="primary", key="download", on_click=_start, args=(name,)
-        )
+        html.show(words.html("download.by_hand", name=name, python=PYTHON))
 
 
 def _explain(entry):
@@ -38,15 +30,25 @@ def _explain(entry):
     _notice("note", words.html("download.missing", name=entry.title, **values))
 
 
+@st.fragment(run_every=LOOK_SECONDS)
+def _state(name):
+    """Drawn again by itself, for another visitor may begin or stop the download."""
+    if download := background.under_way(name):
+        st.session_state["watched_download"] = download
+        _bar(download)
+    elif registry.on_disk(name):
+        st.rerun()  # all of the page: it has its model now
+    else:
+        _say_why_it_ended(name)
+        options = {"on_click": _start, "args": (name,)}
+        st.button(text("download.start"), type="primary", key="download", **options)
+
+
 def _start(name):
     st.session_state["watched_download"] = background.start(name)
 
 
-@st.fragment(run_every=LOOK_SECONDS)
-def _watch(download):
-    """The bar: only this part of the page is drawn again, until the download has ended."""
-    if background.under_way(download.name) is not download:
-        st.rerun()
+def _bar(download):
     if download.progress is None:
         st.progress(0.0, text("download.connecting"))
     else:

@@ -11,19 +11,24 @@ from viz.matrix import matrix
 LABELS = ("tooltip", "masked", "selected", "save_png", "save_csv")
 TOKEN_AXES = ("seq", "query", "key")
 INDENT = 92  # pixels for row names: the same everywhere, so that strips align column by column
-TALLEST, PICTURE = 460, 150  # pixels: the cells of a figure, and of a reduced weight matrix
+# pixels in height: the cells of a figure, of a reduced weight matrix, of a picture on a card
+TALLEST, PICTURE, THUMBNAIL = 460, 150, 250
 
 
-def show(panel: Panel, tokens, key: str, on_cell=None, caption=True, lens=True) -> None:
+def show(panel: Panel, tokens, key: str, on_cell=None) -> None:
     """One panel under its name: tokens as labels where an axis counts positions, plain numbers
     elsewhere.
     """
-    if caption:
-        html.show(_caption(panel))
-    canvas.matrix(payload(panel, tokens, lens), key=key, on_cell=on_cell)
+    html.show(_caption(panel))
+    canvas.matrix(payload(panel, tokens), key=key, on_cell=on_cell)
 
 
-def payload(panel: Panel, tokens, lens: bool = True) -> bytes:
+def thumbnail(panel: Panel, tokens, key: str) -> None:
+    """A panel as a small picture, without caption and lens."""
+    canvas.matrix(payload(panel, tokens, lens=False, tallest=THUMBNAIL), key=key)
+
+
+def payload(panel: Panel, tokens, lens: bool = True, tallest: int = 0) -> bytes:
     """The panel as the canvas takes it; a reduced picture has neither lens nor data to save."""
     whole = panel.block == (1, 1)
     return matrix(
@@ -41,7 +46,7 @@ def payload(panel: Panel, tokens, lens: bool = True) -> bytes:
         column_step=panel.block[1],
         lens=lens and whole,
         saves=whole,
-        height=TALLEST if whole else PICTURE,
+        height=tallest or (TALLEST if whole else PICTURE),
         indent=INDENT,
     )
 

@@ -35,7 +35,7 @@ BACKGROUND = "getComputedStyle(document.querySelector('[data-testid=stApp]')).ba
 
 
 def assert_fits(reader):
-    """Nothing sticks out once the figures have followed the size, and there was something to see."""
+    """Nothing sticks out once the figures have followed the size, and there was something."""
     deadline = time.monotonic() + 5
     while (found := reader.page.evaluate(TOO_WIDE))["out"] and time.monotonic() < deadline:
         reader.page.wait_for_timeout(100)
