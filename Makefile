@@ -5,31 +5,38 @@ MODEL := smollm2-135m-instruct
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: setup run test lint bench
+.PHONY: setup run test lint bench model
 
-setup: .venv/installed
-	@$(BIN)/python -m core fetch $(MODEL) || \
-	  echo "Warning: going on without $(MODEL). Fetch it later: $(BIN)/python -m core fetch $(MODEL)"
+setup: model
+	@echo "Ready. Next: make run"
 
-run: setup
+run: model
 	$(BIN)/python -m streamlit run app.py
 
-test: setup .venv/installed-dev
+test: model .venv/installed-dev
 	$(BIN)/python -m pytest
 
 lint: .venv/installed-dev
 	$(BIN)/python -m ruff check app.py core lessons pages tests tools viz
 	$(BIN)/python -m ruff format --check app.py core lessons pages tests tools viz
 
-bench: setup .venv/installed-dev
+bench: model .venv/installed-dev
 	$(BIN)/python tools/bench.py
 	$(BIN)/python tools/bench_pages.py
+
+model: .venv/installed
+ifndef TOKENWALK_NO_DOWNLOAD
+	@$(BIN)/python -m core fetch $(MODEL) > /dev/null || \
+	  echo "Warning: going on without $(MODEL). Fetch it later: $(BIN)/python -m core fetch $(MODEL)"
+endif
 
 $(BIN)/pip:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "Python 3.11 or newer is needed, and $(PYTHON) is not. Say: make PYTHON=python3.12"; exit 1; }
+	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || \
+	  { echo "$(PYTHON) cannot make a folder .venv. On Debian: apt install python3-venv"; exit 1; }
 	@$(PYTHON) -m venv .venv || \
-	  { echo "$(PYTHON) has no working venv module. On Debian: apt install python3-venv"; exit 1; }
+	  { echo "The folder .venv could not be made; the reason stands above."; exit 1; }
 
 .venv/installed: requirements.txt | $(BIN)/pip
 	@echo "Installing the packages of requirements.txt into .venv"

@@ -81,8 +81,11 @@ def warm_up():
 @contextlib.asynccontextmanager
 async def lifespan(app):
     """Warm up in a thread while the server already answers."""
+    from core.files import background
+
     threading.Thread(target=warm_up, daemon=True).start()
     yield {}
+    background.stop_all()  # a download under way leaves nothing behind
 
 
 app = st.App(

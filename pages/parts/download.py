@@ -62,7 +62,8 @@ def _say_why_it_ended(name):
     """The end of the download that this visitor saw last, unless it was a good one."""
     download = st.session_state.get("watched_download")
     if download and download.name == name and download.error:
-        _notice("error", words.error(download.error))
+        kind = "note" if download.error.code == "fetch_stopped" else "error"
+        _notice(kind, words.error(download.error))
 
 
 def _notice(kind, sentence):

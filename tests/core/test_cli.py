@@ -6,7 +6,7 @@ import sys
 
 import numpy as np
 import pytest
-from safetensors.numpy import load_file
+from safetensors.numpy import load_file, save_file
 
 from core import RunSpec, generate, run
 from core.__main__ import main
@@ -135,6 +135,7 @@ def one_sentence(result):
         ("inspect", "/nothing/here"),
         ("inspect", "/"),
         ("inspect", __file__),
+        ("inspect", "/nothing/here.safetensors"),
         ("fetch", "nothing"),
     ],
 )
@@ -160,6 +161,25 @@ def test_inspect_shows_keys_and_tensors(command, tiny_name, tiny):
     assert code == 0
     assert "llama.block_count = 2" in out and "299 items" in out
     assert "blk.1.ffn_down.weight  F32  32 x 48" in out
+
+
+def test_inspect_shows_the_file_that_trace_wrote(command, tiny_name, tmp_path):
+    path = tmp_path / "t.safetensors"
+    options = ("--ops", "attn.weights,logits", "--layers", "1")
+    command("trace", "--model", tiny_name, "--prompt", PROMPT, "--out", path, *options)
+    code, out, _ = command("inspect", path)
+    n = len(run(RunSpec(tiny_name, prompt=PROMPT)).ids)
+    assert code == 0 and "safetensors, 2 tensors" in out and "program = 'tokenwalk'" in out
+    assert f"layers.1.attn.weights  F32  4 x {n} x {n}" in out
+    assert f"logits  F32  299  at {path.stat().st_size - 4 * 299}  {4 * 299} bytes" in out
+
+
+def test_inspect_lets_no_name_steer_the_terminal(command, tmp_path):
+    path = tmp_path / "x.safetensors"
+    save_file({"a\x1b[31mb": np.ones(1)}, path, metadata={"k\n": "v\x07"})
+    code, out, _ = command("inspect", path)
+    assert code == 0 and "x1b[31m" in out
+    assert not set("\x1b\x07") & set(out) and out.count("\n") == 3
 
 
 def python(*args, **settings):

@@ -1,10 +1,11 @@
 """A trace in a file: other programs read the same numbers under the stated names."""
 
 import json
+import os
 
 import numpy as np
 import pytest
-from safetensors import safe_open
+from safetensors import SafetensorError, safe_open
 from safetensors.numpy import load_file
 
 from core import Edit, RunSpec, SettingError, run
@@ -49,6 +50,37 @@ def test_metadata_say_what_it_is(tiny_name, tiny, tmp_path):
     assert aliases["attn.weights"][0].format(3) == "blocks.3.attn.hook_pattern"
     assert set(aliases) <= set(CATALOGUE)
     assert "attn.mix" in json.loads(data["edits"])[0]
+
+
+def test_others_may_read_what_the_umask_lets_them(tiny_name, tmp_path):
+    trace, new, old = run(RunSpec(tiny_name, ids=IDS)), tmp_path / "new", tmp_path / "old"
+    old.touch()
+    old.chmod(0o640)
+    before = os.umask(0o022)
+    try:
+        for path in (new, old):
+            export(trace, path, ["embed"])
+    finally:
+        os.umask(before)
+    assert [path.stat().st_mode & 0o777 for path in (new, old)] == [0o644, 0o640]
+
+
+def test_a_device_is_not_replaced_by_a_file(tiny_name, tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(OSError):
+        export(run(RunSpec(tiny_name, ids=IDS)), pipe, ["embed"])
+    assert pipe.is_fifo()
+
+
+def test_a_failed_export_leaves_no_file(tiny_name, tmp_path, monkeypatch):
+    def full(*_, **__):
+        raise SafetensorError("No space left on device")
+
+    monkeypatch.setattr("core.record.export.save_file", full)
+    with pytest.raises(OSError):
+        export(run(RunSpec(tiny_name, ids=IDS)), tmp_path / "t.safetensors", ["embed"])
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_what_cannot_be_exported(tiny_name, tmp_path):

