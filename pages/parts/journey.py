@@ -4,7 +4,7 @@ name.
 
 import streamlit as st
 
-from pages.parts import session
+from pages.parts import models, session
 from pages.parts.words import text
 
 PLACES = {  # the stops in order, with what a link to each keeps beside the choices
@@ -35,7 +35,7 @@ def show(current: str, stops: dict) -> None:
             with st.container(
                 key=f"stop_{name}_here" if name == current else f"stop_{name}", width="content"
             ):
-                st.page_link(page, label=_label(name, current))
+                st.page_link(page, label=_label(name, current), query_params=_link(name))
 
 
 def _label(name, current):
@@ -48,5 +48,9 @@ def go(name: str, op: str | None = None, **place) -> None:
     """Go to another stop: to a step there, with other plain values of the place set."""
     session.place(name, op=op)
     session.put(**place)
-    # not None, or Streamlit would clear the link itself, and not at once
-    st.switch_page(f"{name}.py", query_params={})
+    st.switch_page(f"{name}.py", query_params=_link(name))
+
+
+def _link(name):
+    """The whole address of a stop, so that Back finds one entry for it and not two."""
+    return session.link_to(name, models.DEFAULT, PLACES[name])

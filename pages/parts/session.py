@@ -142,20 +142,32 @@ def _within(chosen, n, first):
     return chosen if chosen is not None and chosen < n else min(first, n - 1)
 
 
+def link_to(page: str, default_model: str, kept=()) -> dict[str, str]:
+    """What the address of a page says: the choices and the values it keeps, defaults left out."""
+    here = get("page") in (None, page)
+    own = st.session_state if here else (get("places") or {}).get(page, {})
+    said = {name: _value(name, own) for name in (*CHOICES, *PLACE) if name in (*CHOICES, *kept)}
+    left_out = {**DEFAULTS, "model": default_model}
+    return {n: v for n, v in said.items() if v is not None and v != left_out.get(n)}
+
+
 def write_link(page: str, default_model: str, kept=()) -> None:
-    """Put the choices and the named values of the place into the address bar, defaults left out."""
+    """Make the address bar say what the page shows."""
+    said = link_to(page, default_model, kept)
     for name in (*CHOICES, *PLACE):
-        value = _value(name) if name in CHOICES or name in kept else None
-        if value is not None and value != {**DEFAULTS, "model": default_model}.get(name):
-            st.query_params[name] = value
-        elif name in st.query_params:
+        if name in said and st.query_params.get(name) != said[name]:
+            st.query_params[name] = said[name]
+        elif name not in said and name in st.query_params:
             del st.query_params[name]
     st.session_state["written"] = (page, _link())
 
 
-def _value(name):
-    """What a link says for a name; None where there is nothing to say."""
+def _value(name, own):
+    """What a link says for a name; None where there is nothing to say. own: op and cell."""
     if name == "prompt":
         return prompt() if linkable() else None
-    value = get(f"at_{name}" if name in ("layer", "head") else name)
+    if name in OWN:
+        value = own.get(name)
+    else:
+        value = get(f"at_{name}" if name in ("layer", "head") else name)
     return None if value is None else str(value)

@@ -200,14 +200,16 @@ def test_a_door_leads_to_a_place_that_its_link_names(reader):
 def test_each_page_keeps_its_own_step_and_cell(reader):
     reader.open("/block", op="attn.q", cell=21)
     before = reader.explanation()
-    reader.page.get_by_role("link", name="Output").click()
+    with reader.rerun():
+        reader.key("stop_output").locator("a").click()
     reader.calm()
     assert "␣Paris" in reader.explanation()
     with reader.rerun():
         reader.press("ArrowLeft")
     reader.calm()
     assert "op=logits" in reader.page.url
-    reader.page.get_by_role("link", name="Block").click()
+    with reader.rerun():
+        reader.key("stop_block").locator("a").click()
     reader.calm()
     assert reader.explanation() == before
     assert "op=attn.q" in reader.page.url and "cell=21" in reader.page.url
