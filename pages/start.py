@@ -16,9 +16,9 @@ with st.container(key="asking"):
     box, side = st.columns([3, 1.25], gap="medium", vertical_alignment="top")
 with box:
     sidebar.prompt_box(height=80)
+    presets.chips("main")
 with side:
     guessing.ask(page, opened.config.vocab)
-presets.chips("main")
 
 trace = run.trace()
 preset = presets.current()

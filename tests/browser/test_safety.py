@@ -17,7 +17,7 @@ MADE = """() => {
   const all = (root) => [...root.querySelectorAll("*")].flatMap(
     (node) => [node, ...(node.shadowRoot ? all(node.shadowRoot) : [])]);
   const made = (node) => node.id === "evil" || node.getAttribute("src") === "x"
-    || (node.getAttribute("href") ?? "").includes("example.org")
+    || (node.host ?? "").includes("example.org")  // a link that leads there, not one that says it
     || (node.tagName === "SCRIPT" && node.textContent.includes("hacked"));
   return all(document).filter(made).map((node) => node.outerHTML);
 }"""
