@@ -32,7 +32,7 @@ with st.container(key="stage"):
     left, middle, right = st.columns([1.02, 1.88, 1.9], gap="medium")
 with left:
     lesson.tabs(page, numbers)
-    lesson.look(page, **values)
+    lesson.look(this if op == "final_norm" else page, **values)  # the page's own is about bars
     lesson.predict(page, values, dict)
 with middle:
     strip.show(trace, position, key="output_tokens")

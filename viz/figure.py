@@ -82,7 +82,7 @@ def bars(
     figure.update_yaxes(autorange="reversed", tickfont_family="monospace", **ticks)
     low, high = min(0.0, float(np.min(values))), upper or max(0.0, float(np.max(values))) * 1.18
     figure.update_xaxes(title=plain(title), range=[low * 1.18, high or 1])
-    figure.update_yaxes(showgrid=False)  # a line through every number helps nobody
+    figure.update_yaxes(showgrid=False, zeroline=False)  # lines through numbers help nobody
     return _styled(figure, height=60 + 24 * n, left=10, dark=dark)
 
 

@@ -29,6 +29,13 @@ def test_repeated_tokens_are_bars_of_their_own_and_mark_up_is_text(dark):
     assert list(drawn.data[0].customdata) == list(axis.ticktext)
 
 
+def test_no_line_runs_through_the_numbers_beside_the_bars(dark):
+    axis = figure.bars(
+        ["a"], [1], role_name="logits", title="", digits=".1f", dark=dark
+    ).layout.yaxis
+    assert axis.showgrid is False and axis.zeroline is False
+
+
 def test_the_chosen_bar_is_full_and_the_others_are_lighter():
     drawn = figure.bars(["a", "b"], [1, 2], role_name="mlp", title="t", digits=".1f", chosen=1)
     assert list(drawn.data[0].marker.opacity) == [0.55, 1.0]
