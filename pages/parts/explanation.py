@@ -121,9 +121,10 @@ def _label(t, trace):
 def _source(operand, layer):
     """What an operand is called, in its role's colour; with its layer where that is another one."""
     key = {"op": "ops", "weight": "weights", "constant": "constants"}[operand.kind]
-    name = words.html(f"{key}.{operand.source}")
-    if operand.layer is not None and operand.layer != layer:
-        name += ", " + words.html("explain.layer", layer=operand.layer)
+    name = words.text(f"{key}.{operand.source}")
+    if operand.layer not in (None, layer):
+        name = words.text("explain.of_layer", name=name, layer=operand.layer)
+    name = html.rich(name)
     return f'<span class="{_role(operand)}">{name}</span>'
 
 
