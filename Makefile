@@ -5,7 +5,7 @@ MODEL := smollm2-135m-instruct
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: setup run test lint bench model
+.PHONY: setup run test lint parity bench model
 
 setup: model
 	@echo "Ready. Next: make run"
@@ -19,6 +19,10 @@ test: model .venv/installed-dev
 lint: .venv/installed-dev
 	$(BIN)/python -m ruff check app.py core lessons pages tests tools viz
 	$(BIN)/python -m ruff format --check app.py core lessons pages tests tools viz
+
+# Op by op against Hugging Face transformers: needs torch, which nothing else does.
+parity: model .venv/installed-parity
+	$(BIN)/python tools/parity.py
 
 bench: model .venv/installed-dev
 	$(BIN)/python tools/bench.py
@@ -45,4 +49,8 @@ $(BIN)/pip:
 
 .venv/installed-dev: requirements-dev.txt .venv/installed
 	@$(PIP) -r requirements-dev.txt
+	@touch $@
+
+.venv/installed-parity: requirements-parity.txt .venv/installed-dev
+	@$(PIP) -r requirements-parity.txt
 	@touch $@

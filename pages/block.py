@@ -4,7 +4,6 @@ import streamlit as st
 
 from core.analyse import explain
 from core.analyse.view import step_view
-from core.record.catalogue import BLOCK_IDS, CATALOGUE
 from pages.parts import (
     diagram,
     explanation,
@@ -21,28 +20,30 @@ from pages.parts import (
 
 trace = run.trace(lambda: html.show(f'<h1 class="tw-title">{words.html("pages.block")}</h1>'))
 layer, head = session.layer_and_head(trace.config)
-op, position = walk.current_op(), session.position(len(trace.ids))
+block, position = trace.catalogue.blocks[layer], session.position(len(trace.ids))
+steps = tuple(block)
+op = walk.current_op(steps, steps[0])
 view = run.compute(step_view, trace, op, layer, head, position, walk.column(op))
 walk.settle(view)
 
-numbers = lesson.sizes(trace) | {
+numbers = lesson.sizes(trace, layer) | {
     "layer": layer,
     "head": head,
     "kv_head": head // trace.config.group,
 }
-numbers |= {"step": BLOCK_IDS.index(op) + 1, "n_steps": len(BLOCK_IDS)}
+numbers |= {"step": steps.index(op) + 1, "n_steps": len(steps)}
 values = numbers | lesson.token_values(trace, position)
-this, whole = words.op(op), words.page("block")
+this, whole = words.op(block[op]), words.page("block", block.values())
 
 html.show(f'<h1 class="tw-title">{html.rich(whole.title, **values)}</h1>')
 step = words.html("block.step", **numbers, op=op, name=this.title)
 html.show(f'<p class="tw-gist">{step} {html.rich(this.gist, **values)}</p>')
-diagram.show(op)
+diagram.show(block, op)
 
 with st.container(key="stage"):
     left, middle, right = st.columns([1.02, 1.88, 1.9], gap="medium")
 with left:
-    lesson.tabs(this, numbers, CATALOGUE[op])
+    lesson.tabs(this, numbers, block[op])
     lesson.look(this, **values)
     if op.startswith("attn.") and len(trace.ids) > 1:  # alone, a token has nobody else to look at
         sinks.predict(trace, whole, values)
@@ -55,5 +56,5 @@ with middle:
 with right, st.container(border=True):
     explanation.show(run.compute(explain, trace, op, layer, view.index), trace)
 with st.bottom:
-    walk.bar(BLOCK_IDS, op, layer, trace.config.n_layers)
+    walk.bar(steps, op, layer, trace.config.n_layers)
 walk.shortcuts()

@@ -5,19 +5,21 @@ import streamlit as st
 from core.analyse import explain
 from core.analyse.output import candidate, guess
 from core.analyse.view import final_view
-from core.record.catalogue import CATALOGUE
 from pages.parts import charts, explanation, html, lesson, panels, run, session, strip, walk, words
 from pages.parts.html import Token, number, percent
 from pages.parts.words import text
 
-page = words.page("output")
+trace = run.trace(lambda: lesson.heading(words.page("output")))
+after = trace.catalogue.after
+page = words.page("output", after.values())
 lesson.heading(page)
-trace = run.trace()
 position = session.position(len(trace.ids))
-best = run.compute(guess, trace, position)
-op = charts.current_op()
+steps = tuple(after)
+op = walk.current_op(steps, steps[-1])
+scores = "logits" if op == "logits" else None
+best = run.compute(guess, trace, position, 20, scores)
 id = charts.chosen_id(best, trace.config.vocab)
-mine = candidate(trace, id, position)
+mine = candidate(trace, id, position, scores)
 numbers = lesson.sizes(trace)
 values = numbers | lesson.token_values(trace, position)
 values |= {
@@ -26,7 +28,7 @@ values |= {
     "n_for_90": f"{best.n_for_90:,}",
     "min_p": f"{best.smallest:.1e}",
 }
-this = words.op(op)
+this = words.op(after[op])
 
 with st.container(key="stage"):
     left, middle, right = st.columns([1.02, 1.88, 1.9], gap="medium")
@@ -36,9 +38,9 @@ with left:
     lesson.predict(page, values, dict)
 with middle:
     strip.show(trace, position, key="output_tokens")
-    after = words.html("output.after", position=position, position_text=values["token"])
-    html.show(f'<p class="tw-gist">{after}</p>')
-    charts.pick_op(op)
+    asked = words.html("output.after", position=position, position_text=values["token"])
+    html.show(f'<p class="tw-gist">{asked}</p>')
+    charts.pick_op(steps, op)
     if op == "final_norm":
         view = final_view(trace, position, session.get("cell"))
         walk.settle(view)
@@ -48,9 +50,9 @@ with middle:
             panels.show(panel, trace.tokens, key=f"final_norm_{n}")
     else:
         charts.candidates(best, op, id)
-        charts.vocabulary(best, mine, op)
+        charts.vocabulary(best, mine, op, capped=op in ("probs", trace.catalogue.last))
     with st.expander(text("output.about_step", name=this.title)):
-        lesson.tabs(this, numbers, CATALOGUE[op])
+        lesson.tabs(this, numbers, after[op])
         lesson.look(this, **values)
 with right, st.container(border=True):
     index = view.index if op == "final_norm" else (position, id)
@@ -67,4 +69,4 @@ with right, st.container(border=True):
         )
     explanation.show(run.compute(explain, trace, op, None, index), trace)
 with st.bottom:
-    walk.bar(charts.OPS, op)
+    walk.bar(steps, op)

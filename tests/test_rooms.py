@@ -13,7 +13,7 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 ENGINE = ["core.files", "core.text", "core.model", "core.record", "core.run", "core.store"]
-ENGINE += ["core.errors", "numpy"]
+ENGINE += ["core.spec", "core.opening", "core.errors", "numpy"]
 MAY_IMPORT = {
     "core": ["core"],  # __init__: the public names
     "core.__main__": ["core"],
@@ -23,6 +23,7 @@ MAY_IMPORT = {
     "core.text": ["core.text", "core.errors", "tokenizers", "jinja2"],
     "core.files": ["core.files", "core.errors", "core.store", "numpy", "gguf", "safetensors"]
     + ["core.model.config", "core.model.architectures"],
+    "core.files.client": ["core.files", "core.errors", "huggingface_hub", "httpx2"],
     "core.record": [
         "core.record",
         "core.model",
@@ -31,6 +32,8 @@ MAY_IMPORT = {
         "numpy",
         "safetensors",
     ],
+    "core.spec": ["core.errors", "core.model.tap"],
+    "core.opening": ["core.files", "core.text", "core.model.config", "core.store"],
     "core.run": [room for room in ENGINE if room != "core.run"],
     "core.decode": ["core.decode", *ENGINE],
     "core.analyse": ["core.analyse", "core.decode", *ENGINE],

@@ -1,122 +1,239 @@
-"""Measure the engine on this machine: print medians and write them to bench.json.
+"""Measure the engine beside others on the same weights; print a table, write bench.json.
 
-Knows the public names of core. Also measures the memory bandwidth of the machine in the same run,
-because decoding reads every weight once per token: its speed is a share of that limit.
+Ours runs always; transformers, TransformerLens and llama.cpp where `make bench-others` has
+installed them. Every engine lives in a process of its own with all cores, and they take turns,
+one figure each: ratios are those of figures taken within seconds of each other.
 """
 
+import argparse
 import json
+import os
 import platform
-import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
-import numpy as np
+from bench_others import ENGINES
+from bench_ours import CORES, MODEL
+from bench_table import report
 
 ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT))
+HERE = Path(__file__).parent
+sys.path.insert(1, str(ROOT))
 
-from core import RunSpec, generate, open_model, run  # noqa: E402
-from core.run import TRACES  # noqa: E402
+from core.files import registry  # noqa: E402
 
-MODEL = "smollm2-135m-instruct"
-OPEN = f"""
-import time
-start = time.perf_counter()
-from core import open_model
-imported = time.perf_counter()
-open_model({MODEL!r})
-print(imported - start, time.perf_counter() - imported)
-"""
+MEASURES = [("prefill", 32), ("prefill", 128), ("prefill", 512), ("decode", 32), ("decode", 512)]
+PROMPTS = [32, 128, 512]
+PROFILES = [("decode", 32), ("decode", 512), ("prefill", 128), ("prefill", 512)]
+AGREE = {"transformers": 1e-4, "transformer-lens": 1e-4, "llama.cpp": 0.2}  # of the largest score
+OTHERS = ("transformers", "transformer-lens", "llama.cpp")
+INSTALL = {
+    "transformers": "make bench-others",
+    "transformer-lens": "make bench-others",
+    "llama.cpp": "{python} -m pip install llama-cpp-python==0.3.36 (compiles for minutes)",
+}
+PAUSE = 0.05  # seconds in which the threads of the engine before stop waiting for work
+
+
+class Worker:
+    """An engine in a process of its own (see bench_worker), and what it said on opening."""
+
+    def __init__(self, name, python, place, log):
+        command = [str(python), str(HERE / "bench_worker.py"), name, str(place)]
+        self.name, self.log = name, log
+        self.process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, env=environment()
+        )
+        self.opened = self._answer()
+
+    def ask(self, do, **arguments):
+        """The answer to a question, after a pause."""
+        time.sleep(PAUSE)
+        self.process.stdin.write(json.dumps({"do": do, **arguments}).encode() + b"\n")
+        self.process.stdin.flush()
+        return self._answer()
+
+    def _answer(self):
+        if line := self.process.stdout.readline():
+            return json.loads(line)
+        self.log.seek(0)
+        raise SystemExit(
+            f"{self.name} ended:\n{self.log.read()[-2000:].decode('utf-8', 'replace')}"
+        )
+
+    def close(self):
+        """End the process."""
+        self.process.stdin.close()
+        self.process.wait()
+        self.process.stdout.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self.close()
+
+
+def environment():
+    """This one, with all cores for every library and no choice of kernel imposed."""
+    imposed = ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")
+    threads = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")
+    kept = {name: value for name, value in os.environ.items() if name not in imposed}
+    return kept | dict.fromkeys(threads, str(CORES)) | {"TQDM_DISABLE": "1"}
 
 
 def main():
     """Measure everything, print it, write bench.json."""
-    import_s, open_s = opening()
-    model = open_model(MODEL)
-    gb_s = bandwidth()
-    results = {
-        "machine": platform.machine(),
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        "import_s": import_s,
-        "open_s": open_s,
-        **{f"prefill_{n}_tokens_per_s": n / prefill(n) for n in (32, 128, 512)},
-        "decode_after_5_tokens_per_s": 1 / decode(5),
-        "decode_after_512_tokens_per_s": 1 / decode(512),
-        "trace_512_bytes": run(spec(512)).nbytes,
-        "weights_bytes": model.weights.nbytes,
-        "bandwidth_gb_per_s": gb_s,
-    }
-    limit = gb_s * 1e9 / model.weights.nbytes  # every weight is read once per token
-    results["decode_limit_tokens_per_s"] = limit
-    for n in (5, 512):
-        results[f"decode_after_{n}_share_of_limit"] = (
-            results[f"decode_after_{n}_tokens_per_s"] / limit
-        )
+    options = arguments()
+    begin, load = time.perf_counter(), os.getloadavg()[0]
+    pythons = installed(options.others)
+    with tempfile.TemporaryDirectory() as folder, open(Path(folder) / "log", "w+b") as log:
+        bench = Bench(pythons, Path(folder) / "model", log)
+        results = {"machine": machine(load), "rounds_timed": options.rounds}
+        results |= bench.measure(options.rounds)
+    results["bench_seconds"] = time.perf_counter() - begin
     report(results)
-
-
-def median_of(measure, times):
-    """The median of several measurements, the first left out: it fills caches."""
-    return statistics.median([measure() for _ in range(times + 1)][1:])
-
-
-def opening(times=3):
-    """Seconds for the import and for opening the model, each time in a fresh process."""
-
-    def once():
-        line = [sys.executable, "-c", OPEN]
-        return subprocess.run(line, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-
-    measured = [tuple(map(float, once().split())) for _ in range(times + 1)][1:]
-    return tuple(map(statistics.median, zip(*measured, strict=True)))
-
-
-def spec(n, **settings):
-    """A run over n tokens, greedy."""
-    return RunSpec(MODEL, ids=range(1000, 1000 + n), **settings)
-
-
-def prefill(n, times=5):
-    """Seconds of a traced run over n tokens."""
-
-    def once():
-        TRACES.clear()
-        return run(spec(n)).seconds
-
-    return median_of(once, times)
-
-
-def decode(n, steps=24):
-    """Seconds per token after a prompt of n tokens; the prefill is not counted."""
-    events = list(generate(spec(n, max_new_tokens=steps + 1)))
-    if len(events) < steps // 2:
-        raise SystemExit(f"An end token after {len(events)} tokens: too few to measure.")
-    return statistics.median(event.seconds for event in events[1:])
-
-
-def bandwidth(times=9):
-    """Bytes per second, in GB, of a matrix-vector product too large for any cache (512 MB)."""
-    matrix = np.ones((1 << 15, 1 << 12), np.float32)
-    vector = np.ones(1 << 12, np.float32)
-
-    def once():
-        start = time.perf_counter()
-        matrix @ vector
-        return time.perf_counter() - start
-
-    return matrix.nbytes / median_of(once, times) / 1e9
-
-
-def report(results):
-    """Print a table and write the file."""
-    for name, value in results.items():
-        print(
-            f"{name:32} {value:>16,.3f}" if isinstance(value, float) else f"{name:32} {value!s:>16}"
-        )
     (ROOT / "bench.json").write_text(json.dumps(results, indent=2) + "\n")
+
+
+def arguments():
+    """What can be said on the command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=7, help="rounds that count (default 7)")
+    parser.add_argument(
+        "--others",
+        type=Path,
+        default=ROOT / ".venv-bench" / "bin" / "python",
+        help="the Python that has the other engines (default .venv-bench/bin/python)",
+    )
+    return parser.parse_args()
+
+
+def installed(others):
+    """Engine -> the Python it runs in. Says in one line each which are left out, and why."""
+    pythons = {"tokenwalk": sys.executable, "limits": sys.executable}
+    for name in OTHERS:
+        has = [python for python in (others, sys.executable) if has_modules(python, name)]
+        if has:
+            pythons[name] = has[0]
+        else:
+            print(f"Without {name}. To install: {INSTALL[name].format(python=others)}")
+    return pythons
+
+
+def has_modules(python, name):
+    """Whether what an engine needs is installed there."""
+    find = (
+        "import importlib.util, sys; sys.exit(not all(map(importlib.util.find_spec, sys.argv[1:])))"
+    )
+    try:
+        return not subprocess.run([python, "-c", find, *ENGINES[name].needs]).returncode
+    except OSError:  # no such Python
+        return False
+
+
+def machine(load):
+    """What the figures depend on."""
+    return {
+        "machine": platform.machine(),
+        "system": platform.system(),
+        "python": platform.python_version(),
+        "cores": CORES,
+        "load_before": load,
+    }
+
+
+class Bench:
+    """All measurements of one run."""
+
+    def __init__(self, pythons, folder, log):
+        self.pythons, self.log = pythons, log
+        self.places = dict.fromkeys(ENGINES, registry.path_of(MODEL).resolve())
+        self.places |= dict.fromkeys(("transformers", "transformer-lens"), folder)
+        self.opened = {name: [] for name in pythons}
+
+    def start(self, name, python=None):
+        """A worker of this engine, fresh."""
+        worker = Worker(name, python or self.pythons[name], self.places[name], self.log)
+        self.opened.setdefault(name, []).append(worker.opened)
+        return worker
+
+    def measure(self, rounds):
+        """Everything, in the order that disturbs the figures least."""
+        if "transformers" in self.pythons:
+            say("transformers reads the GGUF file and saves it as a folder")
+            with self.start("from-gguf", self.pythons["transformers"]) as worker:
+                worker.ask("save", folder=str(self.places["transformers"]))
+        memory = self.memory()
+        say("opening the engines")
+        workers = {name: self.start(name) for name in self.pythons}
+        try:
+            measured = {"agreement": agreement(workers), "rounds": self.rounds(workers, rounds)}
+            say("where the time of tokenwalk goes")
+            ask = workers["tokenwalk"].ask
+            profiles = {f"{do}_{n}": ask("profile", kind=do, n=n) for do, n in PROFILES}
+        finally:
+            for worker in workers.values():
+                worker.close()
+        return {"opened": self.opened, "memory": memory, **measured, "profiles": profiles}
+
+    def memory(self):
+        """Engine -> prompt -> what a fresh process held after running it."""
+        names = [name for name in self.pythons if name != "limits"]
+        held = {name: {} for name in names}
+        for n in (128, 512):
+            say(f"memory, {n} tokens")
+            for name in names:
+                with self.start(name) as worker:
+                    held[name][n] = worker.ask("memory", n=n)
+        return held
+
+    def rounds(self, workers, rounds):
+        """Measure -> engine -> seconds of each round; the first round fills caches and is left
+        out.
+        """
+        work = workers["tokenwalk"].ask("work", prompts=PROMPTS)
+        seconds = {f"{do}_{n}": {name: [] for name in workers} for do, n in MEASURES}
+        for i in range(rounds + 1):
+            say(f"round {i} of {rounds}" + " (left out)" * (i == 0))
+            for do, n in MEASURES:
+                for name, worker in workers.items():
+                    if getattr(ENGINES[name], do) is not None:
+                        took = worker.ask(do, **question(name, do, n, work))
+                        seconds[f"{do}_{n}"][name] += [took] * (i > 0)
+        return seconds
+
+
+def question(name, do, n, work):
+    """What an engine is asked: a prompt, or (the machine itself) the same amount of work."""
+    if name != "limits":
+        return {"n": n}
+    return {"flops": work["flops"][str(n)]} if do == "prefill" else {"n_bytes": work["bytes"]}
+
+
+def agreement(workers):
+    """Engine -> largest difference of a score to ours, relative to the largest score.
+
+    Engines that compute something else are not compared: SystemExit.
+    """
+    scores = {
+        name: worker.ask("logits", n=128) for name, worker in workers.items() if name != "limits"
+    }
+    ours, found = scores.pop("tokenwalk"), {}
+    for name, theirs in scores.items():
+        worst = max(abs(a - b) for a, b in zip(ours, theirs, strict=True))
+        found[name] = worst / max(map(abs, ours))
+        if not found[name] <= AGREE[name]:
+            raise SystemExit(f"{name} computes other scores than tokenwalk: {found[name]:.2g} off")
+    return found
+
+
+def say(what):
+    """Progress, on the error stream."""
+    print(f"... {what}", file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

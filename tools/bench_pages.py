@@ -14,8 +14,8 @@ sys.path.insert(0, str(ROOT))
 
 from playwright.sync_api import sync_playwright  # noqa: E402
 
-from core.record.catalogue import BLOCK_IDS  # noqa: E402
 from tests.browser import harness  # noqa: E402
+from tests.llama_ops import BLOCK_IDS  # noqa: E402
 
 # 31 tokens; one word more makes it 32.
 SENTENCE = (

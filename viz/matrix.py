@@ -27,6 +27,7 @@ def matrix(
     selected: Sequence[int] | None = None,
     marks: Sequence[Sequence[int]] = (),
     causal: bool = False,
+    window: int | None = None,
     labels: dict[str, str],
     name: str = "matrix",
     first_row: int = 0,
@@ -46,6 +47,7 @@ def matrix(
     selected        the [row, column] to frame; marks: cells to outline
     causal          mask every key after its query (weights hold a plain 0 there); the last row sees
                     every column. NaN and -inf are masked in any case: drawn hatched, not coloured
+    window          with causal: how many keys a query sees, its own included; older are masked too
     labels          the translated strings named in LABELS; "tooltip" and "selected" may use {row}
                     {column} {value} {row_index} {column_index} {row_title} {column_title}, and a
                     line break starts a new line
@@ -62,7 +64,7 @@ def matrix(
     values = np.asarray(values, np.float32)
     _check(values, rows, columns, labels)
     if causal:
-        values = _without_future(values)
+        values = _visible(values, window)
     _check_cells(values.shape, [*marks, *([selected] if selected is not None else [])])
     _check_layout(first_row, first_column, column_step, height, indent)
     meta = {
@@ -87,10 +89,14 @@ def matrix(
     return pack(meta, values=values, **luts(palette))
 
 
-def _without_future(values: np.ndarray) -> np.ndarray:
-    """values [query, key], NaN where a key comes after its query; the last query is the newest."""
+def _visible(values: np.ndarray, window: int | None) -> np.ndarray:
+    """values [query, key], NaN where a key comes after its query or too long before it; the last
+    query is the newest.
+    """
     queries, keys = values.shape
-    return np.where(np.tri(queries, keys, keys - queries, dtype=bool), values, np.float32(np.nan))
+    ago = np.subtract.outer(np.arange(keys - queries, keys), np.arange(keys))
+    seen = (ago >= 0) & (ago < (keys if window is None else window))
+    return np.where(seen, values, np.float32(np.nan))
 
 
 def _limit(values: np.ndarray, limit: float | None) -> float:

@@ -4,64 +4,11 @@ Computes in float64 from the recorded float32 operands. Does not know whether th
 the record (see explain.py); no sentences, no figures.
 """
 
-from dataclasses import dataclass
+import math
 
 import numpy as np
 
-
-@dataclass(frozen=True)
-class Operand:
-    """A number that went in: from an op or a weight (or a table of constants), of a layer, at an
-    index.
-    """
-
-    source: str
-    kind: str  # "op", "weight" or "constant"
-    layer: int | None
-    index: tuple[int, ...]
-    value: float
-
-
-@dataclass(frozen=True)
-class Step:
-    """What happens to the sum afterwards: a name, a sign, the number that is used, and the result
-    so far.
-    """
-
-    name: str
-    sign: str
-    value: float
-    result: float
-
-
-class Reader:
-    """Rows of inputs and weights of one op in a trace, with the operands they are made of."""
-
-    def __init__(self, trace, entry, layer):
-        self.trace, self.entry, self.layer = trace, entry, layer
-        self.config = trace.config
-
-    def input(self, n=0):
-        """Name and layer of the n-th input."""
-        name = self.entry.inputs[n]
-        return self.trace.stream_source(self.layer) if name == "stream" else (name, self.layer)
-
-    def read(self, n=0):
-        """The array of the n-th input."""
-        return self.trace.read(*self.input(n))
-
-    def weight(self):
-        """The array of the op's weight."""
-        return self.trace.model.weights.get(self.entry.weights[0], self.layer)
-
-    def operand(self, n, index, value):
-        """An operand from the n-th input."""
-        name, layer = self.input(n)
-        return Operand(name, "op", layer, index, float(value))
-
-    def weight_operand(self, index, value):
-        """An operand from the op's weight."""
-        return Operand(self.entry.weights[0], "weight", self.layer, index, float(value))
+from .reader import Operand, Step
 
 
 def _no_steps(total):
@@ -76,17 +23,60 @@ def _row(r, index):
     return [value], lambda j: (r.weight_operand((id, dim), value),), _no_steps
 
 
-def _copy(r, index):
-    value = r.read()[index]
-    return [value], lambda j: (r.operand(0, index, value),), _no_steps
+def _position(r, index):
+    """The number of the stream and that of the position's row of the table."""
+    parts = [float(r.read()[index]), float(r.weight()[index])]
+    operands = (r.operand(0, index, parts[0]), r.weight_operand(index, parts[1]))
+    return parts, lambda j: (operands[j],), _no_steps
+
+
+def _one(r, index, steps=_no_steps):
+    """A number of the input; `steps` says what becomes of it."""
+    value = float(r.row(index[:-1])[index[-1]])
+    return [value], lambda j: (r.operand(0, index, value),), steps
+
+
+def _times(r, index):
+    (factor,) = r.constants()
+
+    def steps(total):
+        yield Step(r.entry.constants[0], "×", factor, total * factor)
+
+    return _one(r, index, steps)
+
+
+def _softcap(r, index):
+    """c · tanh(x / c)."""
+    (cap,) = r.constants()
+
+    def steps(total):
+        yield Step("cap", "÷", cap, total / cap)
+        yield Step("tanh", "tanh", total / cap, bent := math.tanh(total / cap))
+        yield Step("cap", "×", cap, bent * cap)
+
+    return _one(r, index, steps)
 
 
 def _norm(r, index):
     """The squares of the row make the mean square; then its root, the number and the weight."""
-    position, dim = index
-    row = r.read()[position]
-    squares = row.astype(np.float64) ** 2 / len(row)
-    own, weight, eps = float(row[dim]), float(r.weight()[dim]), r.config.norm_eps
+    *at, own = index
+    return _norm_of(r, r.row(at), own, lambda j: (*at, j))
+
+
+def _norm_all_heads(r, index):
+    """The same with the heads of a position side by side as one row."""
+    position, head, dim = index
+    heads = r.read()[position]
+
+    def place(j):
+        return (position, *divmod(j, heads.shape[1]))
+
+    return _norm_of(r, heads.reshape(-1), head * heads.shape[1] + dim, place)
+
+
+def _norm_of(r, row, at, place):
+    """place(j): the index of the row's number j in the input."""
+    own, weight, eps = float(row[at]), float(r.weight()[at]), r.config.norm_eps
 
     def steps(mean_square):
         scale = (mean_square + eps) ** -0.5
@@ -95,45 +85,73 @@ def _norm(r, index):
         yield Step("own", "×", own, scale * own)
         yield Step("weight", "×", weight, scale * own * weight)
 
-    return squares, lambda j: (r.operand(0, (position, j), row[j]),) * 2, steps
+    squares = row.astype(np.float64) ** 2 / len(row)
+    return squares, lambda j: (r.operand(0, place(j), row[j]),) * 2, steps
+
+
+def _layer_norm(r, index):
+    """Squares of the distances from the mean make the variance; the number goes the same way: less
+    the mean, times the scale and the weight, plus the bias.
+    """
+    position, own = index
+    row = r.read()[position].astype(np.float64)
+    mean, size, eps = float(row.mean()), float(np.abs(row).mean()), r.config.norm_eps
+    number, weight, bias = float(row[own]), float(r.weight()[own]), float(r.bias()[own])
+
+    def operands(j):
+        middle = Operand("mean", "constant", None, (position,), mean)
+        return r.operand(0, (position, j), row[j]), middle
+
+    def steps(variance):
+        scale = (variance + eps) ** -0.5
+        centred = number - mean
+        yield Step("eps", "+", eps, variance + eps)
+        yield Step("inverse_root", "1/√", variance + eps, scale)
+        yield Step("own_start", "", number, number)
+        yield Step("mean", "−", mean, centred, size)
+        yield Step("scale", "×", scale, centred * scale)
+        yield Step("weight", "×", weight, centred * scale * weight)
+        yield Step("bias", "+", bias, centred * scale * weight + bias)
+
+    return (row - mean) ** 2 / len(row), operands, steps
 
 
 def _dot(r, index):
-    """A row of the input times a row of the weight. Heads are cut out of the rows, or laid side by
-    side.
+    """A row of the input times a row of the weight, plus the bias if there is one. Heads are cut
+    out of the rows, or laid side by side.
     """
     position, *rest = index
-    if r.entry.id == "logits":
-        out = rest[0]
-    else:
-        out = rest[0] if len(rest) == 1 else rest[0] * r.config.head_dim + rest[1]
-    x, w = r.read()[position], r.weight()[out]
+    out = rest[0] if len(rest) == 1 else rest[0] * r.config.head_dim + rest[1]
+    x, w, bias = r.read()[position], r.weight()[out], r.bias()
     flat = x.reshape(-1)
 
     def operands(j):
         at = tuple(int(i) for i in np.unravel_index(j, x.shape))
         return r.operand(0, (position, *at), flat[j]), r.weight_operand((out, j), w[j])
 
-    return flat.astype(np.float64) * w, operands, _no_steps
+    def steps(total):
+        if bias is not None:
+            yield Step("bias", "+", float(bias[out]), total + float(bias[out]))
+
+    return flat.astype(np.float64) * w, operands, steps
 
 
 def _rotate(r, index):
-    """A dimension turned with its partner half a head away."""
+    """A dimension turned with its partner; one behind the pairs stays as it is."""
     position, head, dim = index
-    half = r.config.head_dim // 2
-    pair, first = dim % half, dim < half
-    partner = dim + half if first else dim - half
-    x = r.read()[position, head]
-    cos, sin = (t[position, pair] for t in r.trace.constants(r.entry.id))
-    turn = [cos, -sin if first else sin]
-    at = [dim, partner]
+    cos, sin = (table[position] for table in r.constants())
+    n, first = len(cos), dim < len(cos)
+    if dim >= 2 * n:
+        return _one(r, index)
+    pair, partner = dim % n, dim + n if first else dim - n
+    x, at = r.read()[position, head], [dim, partner]
+    turn = [float(cos[pair]), float(-sin[pair] if first else sin[pair])]
 
     def operands(j):
-        name = ("cos", "sin")[j]
-        table = Operand(name, "constant", None, (position, pair), float(turn[j]))
+        table = Operand(("cos", "sin")[j], "constant", None, (position, pair), turn[j])
         return r.operand(0, (position, head, at[j]), x[at[j]]), table
 
-    return [float(x[at[j]]) * float(turn[j]) for j in (0, 1)], operands, _no_steps
+    return [float(x[at[j]]) * turn[j] for j in (0, 1)], operands, _no_steps
 
 
 def _score(r, index):
@@ -141,32 +159,28 @@ def _score(r, index):
     head, query, key = index
     kv_head = head // r.config.group
     q, k = r.read(0)[query, head], r.read(1)[key, kv_head]
-    scale = r.config.score_scale
+    (scale,), own = r.constants(), "own_scale" in r.entry.tags
 
     def operands(j):
         return r.operand(0, (query, head, j), q[j]), r.operand(1, (key, kv_head, j), k[j])
 
     def steps(total):
-        yield Step("score_scale", "×", scale, total * scale)
+        yield Step("own_scale" if own else "score_scale", "×", scale, total * scale)
 
     return q.astype(np.float64) * k, operands, steps
 
 
 def _mask(r, index):
+    """The score; nothing for a key after the query or outside the layer's window."""
     _, query, key = index
-    if key > query:
-        return [], lambda j: (), _no_steps
-    return _copy(r, index)
+    window = r.config.windows[r.layer] or query + 1
+    return _one(r, index) if query - window < key <= query else ([], lambda j: (), _no_steps)
 
 
 def _softmax(r, index):
     """exp(score - max) of every key (or token); then one's own share of the sum."""
-    if r.entry.id == "probs":
-        position, own = index
-        row, at = r.trace.logits(position), (position,)
-    else:
-        *at, own = index
-        row = r.read()[tuple(at)]
+    *at, own = index
+    row = r.row(at)
     e = np.exp(row.astype(np.float64) - float(row.max()))
 
     def steps(total):
@@ -194,13 +208,30 @@ def _sum(r, index):
 
 
 def _silu(r, index):
-    z = float(r.read()[index])
+    def steps(z):
+        sigmoid = 1 / (1 + math.exp(-z)) if z > -700 else 0.0
+        yield Step("sigmoid", "×", sigmoid, z * sigmoid)
 
-    def steps(total):
-        sigmoid = 1 / (1 + np.exp(-z)) if z > -700 else 0.0
-        yield Step("sigmoid", "×", sigmoid, total * sigmoid)
+    return _one(r, index, steps)
 
-    return [z], lambda j: (r.operand(0, index, z),), steps
+
+def _gelu_tanh(r, index):
+    def steps(z):
+        inner = math.sqrt(2 / math.pi) * (z + 0.044715 * z**3)
+        yield Step("inner", "", inner, inner)
+        yield Step("tanh", "tanh", inner, bent := math.tanh(inner))
+        yield Step("one", "+", 1.0, bent + 1)
+        yield Step("half", "×", z / 2, (bent + 1) * z / 2)
+
+    return _one(r, index, steps)
+
+
+def _gelu_erf(r, index):
+    def steps(z):
+        share = math.erfc(-z / math.sqrt(2)) / 2
+        yield Step("normal_cdf", "×", share, z * share)
+
+    return _one(r, index, steps)
 
 
 def _product(r, index):
@@ -210,8 +241,13 @@ def _product(r, index):
 
 KINDS = {
     "row": _row,
-    "copy": _copy,
+    "position": _position,
+    "copy": _one,
+    "times": _times,
+    "softcap": _softcap,
     "norm": _norm,
+    "norm_all_heads": _norm_all_heads,
+    "layer_norm": _layer_norm,
     "dot": _dot,
     "rotate": _rotate,
     "score": _score,
@@ -220,5 +256,7 @@ KINDS = {
     "mix": _mix,
     "sum": _sum,
     "silu": _silu,
+    "gelu_tanh": _gelu_tanh,
+    "gelu_erf": _gelu_erf,
     "product": _product,
 }

@@ -43,20 +43,22 @@ class Check:
 def checks(trace, layer: int) -> list[Check]:
     """What can be checked in one layer of a run, without any reference.
 
-    rows: attention rows sum to 1. future: no weight on a later key. attention, mlp: before + delta
-    = after.
+    rows: attention rows sum to 1. future: no weight on a later key or one outside the window.
+    attention, mlp: before + delta = after.
     replay: the stream out of the block, computed again, equals the checkpoint.
     """
     read = lambda op: trace.read(op, layer)  # noqa: E731
     weights = read("attn.weights")
-    n = weights.shape[-1]
-    future = np.triu(np.ones((n, n), bool), 1)
-    again = ops.add(read("resid_mid"), read("mlp.out"))
+    ago = np.subtract.outer(*[np.arange(len(trace.ids))] * 2)  # [query, key]
+    hidden = (ago < 0) | (ago >= (trace.config.windows[layer] or len(trace.ids)))
+    block = trace.catalogue.blocks[layer]
+    attention, mlp = (read(block[op].inputs[1]) for op in ("resid_mid", "resid_post"))
+    again = ops.add(read("resid_mid"), mlp)
     return [
         Check("rows", float(np.abs(weights.sum(axis=-1) - 1).max()), 1e-5),
-        Check("future", float(np.abs(weights[:, future]).max(initial=0)), 0.0),
-        Check("attention", _far(read("resid_pre") + read("attn.out"), read("resid_mid")), 0.0),
-        Check("mlp", _far(read("resid_mid") + read("mlp.out"), read("resid_post")), 0.0),
+        Check("future", float(np.abs(weights[:, hidden]).max(initial=0)), 0.0),
+        Check("attention", _far(read("resid_pre") + attention, read("resid_mid")), 0.0),
+        Check("mlp", _far(read("resid_mid") + mlp, read("resid_post")), 0.0),
         Check("replay", _far(again, trace.stream[layer + 1]), 0.0),
     ]
 

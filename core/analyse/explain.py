@@ -10,12 +10,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from core.record.catalogue import CATALOGUE
+from core.model.axes import VOCAB_OPS
 
-from .arithmetic import KINDS, Operand, Reader, Step
+from .arithmetic import KINDS
+from .reader import Operand, Reader, Step
 
 TOLERANCE = 1e-5
-SUMS = {"dot", "score", "mix", "rotate", "sum"}  # compared with the sum of the absolute terms
+SUMS = {"dot", "score", "mix", "rotate", "sum", "position"}  # of terms that may cancel each other
+SMALLEST = 1e-36  # what is smaller loses its digits in float32, or is 0 there
 
 
 @dataclass(frozen=True)
@@ -32,8 +34,8 @@ class Explanation:
     """One number of one op, computed again.
 
     Attributes:
-        values: every term, float64 [n]. total: their sum. steps: what is done to it, the last
-        result is `value`.
+        kind: how it is explained, as the catalogue says. values: every term, float64 [n].
+        total: their sum. steps: what is done to it, the last result is `value`.
         recorded: what the pass computed. difference: value - recorded. equal: within `tolerance` of
         it.
     """
@@ -41,6 +43,7 @@ class Explanation:
     op: str
     layer: int | None
     index: tuple[int, ...]
+    kind: str
     formula: str
     values: np.ndarray
     total: float
@@ -64,25 +67,26 @@ class Explanation:
 def explain(trace, op: str, layer: int | None, index) -> Explanation:
     """Explain one number: `index` follows the op's axes (for logits and probs: position, token id).
 
-    "Equal" means within 1e-5 of the sum of the absolute terms for dot products and sums, 1e-5
-    relative otherwise. Raises KeyError for an unknown op or layer, IndexError for an index outside
-    the value.
+    "Equal" means within 1e-5 of the result, where numbers were added of the sum of their
+    magnitudes. Raises KeyError for an op or layer that the model does not have, IndexError for an
+    index outside the value.
     """
     index = tuple(int(i) for i in index)
-    recorded = _recorded(trace, op, layer, index)
-    entry = CATALOGUE[op]
-    values, operands, steps = KINDS[entry.kind](Reader(trace, entry, layer), index)
+    reader = Reader(trace, op, layer)
+    entry, recorded = reader.entry, _recorded(trace, op, layer, index)
+    values, operands, steps = KINDS[entry.kind](reader, index)
     values = np.asarray(values, np.float64)
     total = -np.inf if entry.kind == "mask" and not len(values) else float(values.sum())
     steps = tuple(steps(total))
     value = steps[-1].result if steps else total
     difference = 0.0 if value == recorded else value - recorded
-    tolerance = TOLERANCE * _size(entry.kind, values, total, value)
+    tolerance = TOLERANCE * _size(entry.kind, values, total, steps) + SMALLEST
     equal = abs(difference) <= tolerance
     return Explanation(
         op,
         layer,
         index,
+        entry.kind,
         entry.formula,
         values,
         total,
@@ -97,19 +101,16 @@ def explain(trace, op: str, layer: int | None, index) -> Explanation:
 
 
 def _recorded(trace, op, layer, index):
-    if op in ("logits", "probs"):
-        if layer is not None:
-            raise KeyError(f"{op!r} is explained without a layer")
+    if op in VOCAB_OPS:
         if len(index) != 2:
             raise IndexError(f"{op} is at a position and a token: 2 numbers, not {len(index)}")
         position, token = index
-        row = trace.logits(position) if op == "logits" else trace.probs(position)
+        row = trace.output(op, position)
         return float(row[_inside(token, len(row), op)])
     value = trace.read(op, layer)
     if len(index) != value.ndim:
-        raise IndexError(
-            f"{op} has axes {CATALOGUE[op].axes}: {value.ndim} numbers, not {len(index)}"
-        )
+        axes = trace.catalogue.op(op, layer).axes
+        raise IndexError(f"{op} has axes {axes}: {value.ndim} numbers, not {len(index)}")
     return float(value[tuple(_inside(i, n, op) for i, n in zip(index, value.shape, strict=True))])
 
 
@@ -119,9 +120,14 @@ def _inside(i, n, op):
     return i
 
 
-def _size(kind, values, total, value):
-    """What the tolerance is relative to."""
-    if kind not in SUMS or not np.isfinite(total):
-        return abs(value) if np.isfinite(value) else 0.0
-    scale = abs(value / total) if total else 1.0
-    return float(np.abs(values).sum()) * scale
+def _size(kind, values, total, steps):
+    """What the tolerance is relative to: the result, but magnitudes where numbers were added."""
+    size = float(np.abs(values).sum()) if kind in SUMS else abs(total)
+    for step in steps:
+        if step.sign in ("+", "−"):
+            size += abs(step.value) if step.size is None else step.size
+        elif step.sign == "×":
+            size *= abs(step.value)
+        else:
+            size = size / step.value if step.sign == "÷" else abs(step.result)
+    return size if np.isfinite(size) else 0.0

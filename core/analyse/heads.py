@@ -19,11 +19,13 @@ class Attention:
         maps: [layer, head, query, key]; a longer prompt is reduced to blocks, each shown by its
         maximum.
         block: how many tokens a cell of a map stands for, on each side.
+        windows: by layer, how many cells of a map's row hold a key that is seen; None for all.
         last: what the last token looks at, never reduced: [layer, head, key].
     """
 
     maps: np.ndarray
     block: int
+    windows: tuple[int | None, ...]
     last: np.ndarray
 
     @property
@@ -47,7 +49,10 @@ def _summary(trace, largest):
         last.append(weights[:, -1].copy())
     maps, last = np.stack(maps), np.stack(last)
     maps.flags.writeable = last.flags.writeable = False
-    return Attention(maps, -(-last.shape[-1] // largest), last)
+    block = -(-last.shape[-1] // largest)
+    # a cell of the map is seen if its newest key is, from its oldest query
+    windows = tuple(w and -(-(w + block - 1) // block) for w in trace.config.windows)
+    return Attention(maps, block, windows, last)
 
 
 def reduce_max(maps, largest: int):  # [head, query, key] -> [head, query', key']

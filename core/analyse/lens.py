@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.decode.sampling import log_softmax
-from core.model import ops
+from core.model import forward
 
 
 @dataclass(frozen=True)
@@ -37,9 +37,8 @@ def lens(trace, token: int, position: int = -1) -> Lens:
 
     The last entry is the model's own answer.
     """
-    w = trace.model.weights
     rows = trace.stream[1:, position]
-    scores = ops.linear(ops.rms_norm(rows, w.final_norm, trace.config.norm_eps), w.head)
+    scores = forward.unembed(rows, trace.model.weights, trace.config, forward.no_tap)
     ranks = 1 + (scores > scores[:, token, None]).sum(axis=1)
     probs = np.exp([log_softmax(row.astype(np.float64))[token] for row in scores])
     return Lens(token, ranks, probs)

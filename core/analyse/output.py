@@ -11,7 +11,9 @@ N_BINS = 60
 
 @dataclass(frozen=True)
 class Candidate:
-    """One token in the ranking of a position: rank 1 is the most probable."""
+    """One token in the ranking of a position: rank 1 is the most probable. `logit` is the score
+    that softmax reads, unless another op's were asked for.
+    """
 
     rank: int
     id: int
@@ -29,7 +31,7 @@ class Guess:
         the smallest
             probability of all, as float32 holds it. log_sum_exp: logit - log_sum_exp =
             log-probability.
-        counts, edges: histogram of the logits of the whole vocabulary.
+        counts, edges: histogram of the logits of the whole vocabulary; as in Candidate.
     """
 
     position: int
@@ -41,15 +43,19 @@ class Guess:
     edges: np.ndarray
 
 
-def guess(trace, position: int = -1, n: int = 20) -> Guess:
-    """The ranking after a position, with figures about the whole vocabulary."""
+def guess(trace, position: int = -1, n: int = 20, scores: str | None = None) -> Guess:
+    """The ranking after a position, with figures about the whole vocabulary.
+
+    scores: "logits" shows those before a cap, in the same ranking.
+    """
     logits, probs = trace.logits(position), trace.probs(position)
     order = np.argsort(-logits, kind="stable")
     exact = logits.astype(np.float64)
-    counts, edges = np.histogram(logits, N_BINS)
+    shown = trace.output(scores, position) if scores else logits
+    counts, edges = np.histogram(shown, N_BINS)
     return Guess(
         position=position % len(trace.ids),
-        top=tuple(_candidate(trace, logits, probs, r, id) for r, id in enumerate(order[:n], 1)),
+        top=tuple(_candidate(trace, shown, probs, r, id) for r, id in enumerate(order[:n], 1)),
         n_for_90=1 + int(np.searchsorted(np.cumsum(probs[order], dtype=np.float64), 0.9)),
         smallest=float(probs.min()),
         log_sum_exp=float(exact.max() + np.log(np.exp(exact - exact.max()).sum())),
@@ -58,10 +64,11 @@ def guess(trace, position: int = -1, n: int = 20) -> Guess:
     )
 
 
-def candidate(trace, id: int, position: int = -1) -> Candidate:
-    """Where one token stands in the ranking after a position."""
+def candidate(trace, id: int, position: int = -1, scores: str | None = None) -> Candidate:
+    """Where one token stands in the ranking after a position. scores: as in `guess`."""
     logits, probs = trace.logits(position), trace.probs(position)
-    return _candidate(trace, logits, probs, 1 + int((logits > logits[id]).sum()), id)
+    shown = trace.output(scores, position) if scores else logits
+    return _candidate(trace, shown, probs, 1 + int((logits > logits[id]).sum()), id)
 
 
 def rank_of_text(trace, text: str) -> Candidate | None:

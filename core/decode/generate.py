@@ -1,18 +1,24 @@
 """The loop: run, choose a token, append it, run again. Knows runs and sampling; no pages."""
 
 import codecs
+import hashlib
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from core.model import forward
+from core.errors import PromptError
+from core.model import forward, rope
 from core.model.cache import KVCache
 from core.model.tap import editing_tap
 from core.run import RunSpec, open_model, prompt_ids
+from core.store import ByteStore
 
 from .sampling import choose, log_softmax
+
+BLOCK = 64  # positions
+PREFIXES = ByteStore(256 << 20)  # keys and values of blocks, by the ids they depend on
 
 
 @dataclass(frozen=True)
@@ -27,7 +33,8 @@ class Event:
         KV cache.
         stop: None, "end" (an end token, then stop_id is it), "limit" or "nonfinite" (then id is
         None).
-        seconds: how long the pass and the choice took.
+        seconds: how long the pass and the choice took. n_reused: positions of the prompt whose keys
+        and values an earlier generation had left.
     """
 
     step: int
@@ -38,27 +45,30 @@ class Event:
     stop: str | None
     stop_id: int | None
     seconds: float
+    n_reused: int = 0
 
 
 def generate(spec: RunSpec) -> Iterator[Event]:
     """Continue the prompt of a spec, one event per forward pass; N tokens are N events.
 
     Stops at an end token, after max_new_tokens, at the end of the context, or when scores are not
-    finite. Raises ModelFileError and PromptError at the first step.
+    finite. Raises ModelFileError and PromptError at the first step. A prompt that begins like an
+    earlier one is not run again from the start; the numbers are the same, bit for bit.
     """
     model = open_model(spec.model)
     ids = prompt_ids(model, spec)
     c, n_prompt = model.config, len(ids)
     n_new = min(spec.max_new_tokens, c.context - n_prompt + 1)
     cache = KVCache(c.n_layers, n_prompt + n_new - 1, c.n_kv_heads, c.head_dim)
-    text, new = codecs.getincrementaldecoder("utf-8")("replace"), ids
+    text = codecs.getincrementaldecoder("utf-8")("replace")
+    start = time.perf_counter()
+    n_reused = fill(model, ids, cache, spec.edits)
+    new = ids[cache.length :]
     for step in range(n_new):
-        start = time.perf_counter()
         logits = next_logits(model, new, cache, spec.edits)
         if not np.isfinite(logits).all():
-            yield Event(
-                step, None, text.decode(b"", True), np.nan, cache.length, "nonfinite", None, 0.0
-            )
+            rest = text.decode(b"", True)
+            yield Event(step, None, rest, np.nan, cache.length, "nonfinite", None, 0.0)
             return
         id = choose(logits, ids, spec, step)
         stop = "end" if id in model.tokenizer.end_ids else "limit" if step == n_new - 1 else None
@@ -71,18 +81,60 @@ def generate(spec: RunSpec) -> Iterator[Event]:
             stop=stop,
             stop_id=id if stop == "end" else None,
             seconds=time.perf_counter() - start,
+            n_reused=0 if step else n_reused,
         )
         if stop:
             return
-        ids, new = [*ids, id], [id]
+        ids, new, start = [*ids, id], [id], time.perf_counter()
+
+
+def fill(model, ids, cache, edits=()) -> int:
+    """Bring an empty cache to the last whole block of 64 before the last id.
+
+    Each block is one pass, whatever comes behind it, so that its rows are the same bits whether
+    they are computed here or left by an earlier prompt with the same beginning. Returns how many
+    positions came from earlier prompts.
+    """
+    n_reused, key = 0, _beginning(model, ids, edits)
+    for stop in range(BLOCK, len(ids), BLOCK):
+        block = np.array(ids[stop - BLOCK : stop])
+        key = hashlib.sha256(key + block.tobytes()).digest()
+        rows = PREFIXES.get(key, lambda: _run(block, model, ids, cache, edits), _nbytes)  # noqa: B023
+        if cache.length < stop:
+            cache.extend(*rows)
+            n_reused += BLOCK
+    return n_reused
+
+
+def _beginning(model, ids, edits):
+    """What the first block depends on beside its ids."""
+    stretched = any(rope.depends_on_length(r) for r in model.config.ropes)
+    text = repr((model.source.key, edits, len(ids) if stretched else None))
+    return text.encode()
+
+
+def _run(block, model, ids, cache, edits):
+    first = cache.length
+    tap = editing_tap(edits, first) if edits else forward.no_tap
+    forward.forward(block, model.weights, model.config, cache, tap, len(ids))
+    return cache.rows(first, cache.length)
+
+
+def _nbytes(rows):
+    return sum(array.nbytes for array in rows)
 
 
 def next_logits(model, ids, cache, edits=()):  # -> [vocab]
-    """Run new tokens through the model and the cache; the scores for what follows the last."""
+    """Run new tokens through the model and the cache; the scores for what follows the last.
+
+    PromptError where they do not fit into the model's context.
+    """
     first, c = cache.length, model.config
+    if first + len(ids) > c.context:
+        raise PromptError("prompt_too_long", n_tokens=first + len(ids), limit=c.context)
     for a, b in forward.chunks(len(ids)):
         tap = editing_tap(edits, first + a) if edits else forward.no_tap
-        x = forward.forward(np.array(ids[a:b]), model.weights, c, cache, tap)
+        x = forward.forward(np.array(ids[a:b]), model.weights, c, cache, tap, first + len(ids))
     tap = editing_tap(edits, first + len(ids) - 1) if edits else forward.no_tap
     return forward.unembed(x[-1:], model.weights, c, tap)[0]
 

@@ -7,7 +7,6 @@ Source: the GGUF specification (ggml, docs/gguf.md).
 """
 
 import math
-import struct
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,21 +15,11 @@ from gguf.constants import GGML_QUANT_SIZES, GGMLQuantizationType
 
 from core.errors import ModelFileError
 from core.files.mapped import map_file, mistaken_for
+from core.files.names import ROPE_TENSORS
+from core.files.numbers import from_blocks
+from core.files.reader import MOST_VALUES, Reader
 
-SCALARS = {
-    0: "<B",
-    1: "<b",
-    2: "<H",
-    3: "<h",
-    4: "<I",
-    5: "<i",
-    6: "<f",
-    7: "<?",
-    10: "<Q",
-    11: "<q",
-    12: "<d",
-}
-STRING, ARRAY, BOOL = 8, 9, 7
+MOST_ENTRIES = 1 << 14  # of keys, and of tensors: far more than any model of ours
 LONGEST_KEY, LONGEST_NAME, MOST_DIMS, LARGEST_ALIGNMENT = 65_535, 64, 4, 1 << 16
 SMALLEST_ENTRY, SMALLEST_TENSOR = 8 + 1 + 4 + 1, 8 + 1 + 4 + 8 + 4 + 8
 
@@ -53,78 +42,9 @@ class Tensor:
         return self.type.name
 
 
-class Reader:
-    """Reads little-endian values from a buffer and never past its end."""
-
-    def __init__(self, data, path):
-        self.data, self.path, self.at = data, str(path), 0
-
-    def fail(self, place, reason):
-        """The error for a file that contradicts the format."""
-        return ModelFileError("broken", path=self.path, place=place, reason=reason)
-
-    def take(self, n: int, place: str):
-        """The next n bytes."""
-        if n > len(self.data) - self.at:
-            needs, has = self.at + n, len(self.data)
-            raise ModelFileError("incomplete", path=self.path, place=place, needs=needs, has=has)
-        self.at += n
-        return self.data[self.at - n : self.at]
-
-    def number(self, form: str, place: str):
-        """One number, as `struct` names its form."""
-        return struct.unpack(form, self.take(struct.calcsize(form), place))[0]
-
-    def count(self, form: str, smallest: int, place: str) -> int:
-        """A count of things of at least `smallest` bytes each: refused if they cannot fit."""
-        n = self.number(form, place)
-        if n * smallest > len(self.data) - self.at:
-            raise self.fail(place, f"it announces {n} entries, more than the file can hold")
-        return n
-
-    def text(self, place: str, longest: int | None = None) -> str:
-        """A string: u64 length, then UTF-8 (bytes that are not UTF-8 become the replacement
-        character).
-        """
-        n = self.count("<Q", 1, place)
-        if longest is not None and n > longest:
-            raise self.fail(place, f"a name of {n} bytes is longer than {longest}")
-        return bytes(self.take(n, place)).decode("utf-8", "replace")
-
-    def value(self, kind: int, place: str):
-        """One metadata value. Arrays of arrays are refused, as the reference reader does."""
-        if kind == STRING:
-            return self.text(place)
-        if kind == ARRAY:
-            return self.array(place)
-        if kind not in SCALARS:
-            raise self.fail(place, f"value type {kind} does not exist")
-        if kind == BOOL:
-            return self.boolean(place)
-        return self.number(SCALARS[kind], place)
-
-    def boolean(self, place: str) -> bool:
-        """A byte that must be 0 or 1."""
-        n = self.number("<B", place)
-        if n > 1:
-            raise self.fail(place, f"a truth value is {n}, not 0 or 1")
-        return bool(n)
-
-    def array(self, place: str) -> list:
-        """An array of numbers or strings, as a list."""
-        kind = self.number("<I", place)
-        if kind == STRING:
-            return [self.text(place) for _ in range(self.count("<Q", 8, place))]
-        if kind not in SCALARS:
-            raise self.fail(place, f"an array of type {kind} is not allowed")
-        size = struct.calcsize(SCALARS[kind])
-        n = self.count("<Q", size, place)
-        return np.frombuffer(self.take(n * size, place), SCALARS[kind]).tolist()
-
-
 @dataclass(frozen=True)
 class GGUFFile:
-    """A parsed header over a mapped file."""
+    """A parsed header over a mapped file; over all its parts if it was split (see `split`)."""
 
     path: Path
     version: int
@@ -132,6 +52,23 @@ class GGUFFile:
     tensors: dict[str, Tensor]
     data_offset: int
     data: object  # the mapped bytes
+    parts: tuple["GGUFFile", ...] = ()
+
+    format = "gguf"
+
+    @property
+    def paths(self) -> list[Path]:
+        """The files that make up the model, in their order."""
+        return [part.path for part in self.parts or (self,)]
+
+    @property
+    def tied(self) -> bool:
+        """Whether the output matrix may be missing: it is left out where it is the embedding."""
+        return True
+
+    def gguf_names(self, family) -> dict[str, str]:
+        """{a tensor's name: the same}, without those that say how positions are rotated."""
+        return {name: name for name in self.tensors if name not in ROPE_TENSORS}
 
     def get(self, key: str, kind=None):
         """A metadata value; a missing key or another type is a ModelFileError that names it."""
@@ -150,34 +87,51 @@ class GGUFFile:
             raise Reader(b"", self.path).fail(f"tensor {name}", "the file does not have it")
         return self.tensors[name]
 
-    def block(self, tensor: Tensor) -> np.ndarray:
-        """The stored bytes of a tensor, one row of blocks per row: uint8 [rows, bytes]."""
-        raw = np.frombuffer(self.data, np.uint8, tensor.nbytes, tensor.offset)
-        return raw.reshape(*tensor.shape[:-1], -1)
+    def numbers(self, tensor: Tensor) -> np.ndarray:
+        """The numbers of a tensor, float32 in one row. Raises NotImplementedError for a type that
+        holds none.
+        """
+        return from_blocks(self.stored(tensor), tensor.type)
+
+    def stored(self, tensor: Tensor) -> np.ndarray:
+        """The bytes of a tensor as they lie in the file: uint8 [bytes]."""
+        holder = next((part for part in self.parts if tensor.name in part.tensors), self)
+        return np.frombuffer(holder.data, np.uint8, tensor.nbytes, tensor.offset)
 
 
-def read(path) -> GGUFFile:
-    """Map a file and parse its header.
+def read(path, most_values: int = MOST_VALUES) -> GGUFFile:
+    """Map a file and parse its header. most_values: in the lists of its metadata.
 
     Raises ModelFileError: not a GGUF file (and what it looks like), incomplete, damaged, or of a
     type not supported.
     """
     path = Path(path)
     data = map_file(path)
-    reader = Reader(data, path)
+    reader = Reader(data, path, most_values)
     _check_magic(reader)
     version = reader.number("<I", "version")
+    if version and version % 65536 == 0:
+        reason, path = f"version {version}: it is stored for big-endian machines", str(path)
+        supported = "little-endian files, as nearly all are"
+        raise ModelFileError("unsupported", path=path, reason=reason, supported=supported)
     if version not in (2, 3):
         raise reader.fail("version", f"version {version} is not 2 or 3")
-    n_tensors = reader.count("<Q", SMALLEST_TENSOR, "tensor count")
-    if n_tensors == 0:
+    n_tensors = _entries(reader, SMALLEST_TENSOR, "tensor count")
+    metadata = _metadata(reader, _entries(reader, SMALLEST_ENTRY, "key count"))
+    if n_tensors == 0 and "split.count" not in metadata:
         raise reader.fail("tensor count", "the file holds no tensors")
-    metadata = _metadata(reader, reader.count("<Q", SMALLEST_ENTRY, "key count"))
     alignment = _alignment(reader, metadata)
     infos = _tensor_infos(reader, n_tensors)
     data_offset = -(-reader.at // alignment) * alignment
     tensors = _place(reader, infos, data_offset, alignment)
     return GGUFFile(path, version, metadata, tensors, data_offset, data)
+
+
+def _entries(reader, smallest, place):
+    n = reader.count("<Q", smallest, place)
+    if n > MOST_ENTRIES:
+        raise reader.fail(place, f"{n} are more than {MOST_ENTRIES}")
+    return n
 
 
 def _check_magic(reader):
@@ -194,8 +148,9 @@ def _metadata(reader, n):
     for index in range(n):
         key = reader.text(f"key {index}", LONGEST_KEY)
         if not key or key in metadata:
-            raise reader.fail(f"key {index}", f"the key {key!r} is empty or stands twice")
-        metadata[key] = reader.value(reader.number("<I", f"key {key}"), f"key {key}")
+            raise reader.fail(f"key {index}", f"the key {key[:80]!r} is empty or stands twice")
+        place = f"key {key[:80]}"
+        metadata[key] = reader.value(reader.number("<I", place), place)
     return metadata
 
 

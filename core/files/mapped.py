@@ -4,6 +4,7 @@ Knows a few famous first bytes; knows neither GGUF nor safetensors.
 """
 
 import mmap
+import os
 
 from core.errors import ModelFileError
 
@@ -13,6 +14,8 @@ def map_file(path) -> mmap.mmap:
 
     Raises ModelFileError: no_such_file, or not_a_model for a folder, an empty file and the like.
     """
+    if os.path.exists(path) and not os.path.isfile(path):  # a pipe would be waited for
+        raise ModelFileError("not_a_model", path=str(path), reason="it is a folder or a device")
     try:
         with open(path, "rb") as file:
             return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)

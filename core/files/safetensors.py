@@ -14,7 +14,8 @@ from pathlib import Path
 from core.errors import ModelFileError
 from core.files.mapped import map_file, mistaken_for
 
-LARGEST_HEADER, LARGEST_SIZE, MOST_DIMS = 100_000_000, (1 << 63) - 1, 64
+# the format allows 100 MB, to read which takes gigabytes; a table of 16,000 tensors has 2
+LARGEST_HEADER, LARGEST_SIZE, MOST_DIMS = 1 << 21, (1 << 63) - 1, 64
 BITS = {f"{kind}{bits}": bits for kind in "IU" for bits in (8, 16, 32, 64)} | {"BOOL": 8, "F4": 4}
 BITS |= {f"F8_{kind}": 8 for kind in ("E5M2", "E4M3", "E8M0", "E4M3FNUZ", "E5M2FNUZ")}
 BITS |= {"F64": 64, "C64": 64, "F32": 32, "F16": 16, "BF16": 16, "F6_E2M3": 6, "F6_E3M2": 6}
@@ -76,12 +77,13 @@ def _table(text, fail):
     try:
         if text[:1] != b"{":
             raise ValueError("it does not begin with a brace")
-        return json.loads(text.decode(), object_pairs_hook=_unique)
+        return json.loads(text.decode(), object_pairs_hook=unique)
     except (ValueError, RecursionError) as error:
         raise fail("broken", place="the header", reason=f"it is no JSON table: {error}") from None
 
 
-def _unique(pairs):
+def unique(pairs) -> dict:
+    """A JSON table in which no name stands twice; ValueError otherwise."""
     if len(dict(pairs)) < len(pairs):
         raise ValueError("a name stands twice in it")
     return dict(pairs)

@@ -18,20 +18,27 @@ KEYS = ("seq", "kv_head", "head_dim")
 MAP = ("head", "query", "key")
 HIDDEN = ("seq", "neurons")
 
+# Every op there is, in the order of the pass; a model has those that its family has.
 OP_AXES = {
     "embed": STREAM,
+    "embed_scaled": STREAM,
+    "pos_embed": STREAM,
     "resid_pre": STREAM,
     "attn_norm": STREAM,
     "attn.q": QUERIES,
     "attn.k": KEYS,
     "attn.v": KEYS,
+    "attn.q_norm": QUERIES,
+    "attn.k_norm": KEYS,
     "attn.q_rot": QUERIES,
     "attn.k_rot": KEYS,
     "attn.scores": MAP,
+    "attn.softcap": MAP,
     "attn.masked": MAP,
     "attn.weights": MAP,
     "attn.mix": QUERIES,
     "attn.out": STREAM,
+    "attn.post_norm": STREAM,
     "resid_mid": STREAM,
     "mlp_norm": STREAM,
     "mlp.gate": HIDDEN,
@@ -39,8 +46,19 @@ OP_AXES = {
     "mlp.act": HIDDEN,
     "mlp.hidden": HIDDEN,
     "mlp.out": STREAM,
+    "mlp.post_norm": STREAM,
     "resid_post": STREAM,
     "final_norm": STREAM,
     "logits": ("vocab",),
+    "logits_capped": ("vocab",),
     "probs": ("vocab",),
 }
+
+BEFORE_BLOCKS = ("embed", "embed_scaled", "pos_embed")
+AFTER_BLOCKS = ("final_norm", "logits", "logits_capped", "probs")
+VOCAB_OPS = AFTER_BLOCKS[1:]  # of one position at a time
+
+
+def is_layer_op(op: str) -> bool:
+    """Whether the op exists once per layer."""
+    return op in OP_AXES and op not in BEFORE_BLOCKS + AFTER_BLOCKS

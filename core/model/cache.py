@@ -37,6 +37,22 @@ class KVCache:
         """Count the n rows that every layer has written."""
         self.length += n
 
+    def rows(self, first: int, stop: int):
+        """Keys and values of positions first..stop-1 of all layers, copied, read-only: two float32
+        [layer, seq, kv_head, head_dim].
+        """
+        pair = self.keys[:, first:stop].copy(), self.values[:, first:stop].copy()
+        for array in pair:
+            array.flags.writeable = False
+        return pair
+
+    def extend(self, keys, values):
+        """Write rows of all layers after the filled ones, as if they had been run here."""
+        stop = self.length + keys.shape[1]
+        self.keys[:, self.length : stop] = keys
+        self.values[:, self.length : stop] = values
+        self.length = stop
+
     def copy(self, room: int) -> "KVCache":
         """The filled rows with `room` free ones behind: to go on from here and leave this one as it
         is.

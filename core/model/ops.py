@@ -1,9 +1,12 @@
 """The operations of a decoder block: arrays in, array out, float32 throughout.
 
 Knows no model, layer or run; nothing is changed in place. Shapes are by axis name (see axes.py).
-Sources: RMSNorm (Zhang & Sennrich 2019), RoPE (Su et al. 2021), attention (Vaswani et al. 2017),
-grouped queries (Ainslie et al. 2023), SwiGLU (Shazeer 2020).
+Sources: LayerNorm (Ba et al. 2016), RMSNorm (Zhang & Sennrich 2019), RoPE (Su et al. 2021),
+attention (Vaswani et al. 2017), grouped queries (Ainslie et al. 2023), GELU (Hendrycks & Gimpel
+2016), SwiGLU (Shazeer 2020), soft caps (Gemma 2, 2024).
 """
+
+import math
 
 import numpy as np
 
@@ -13,34 +16,58 @@ def embed(ids, table):  # [seq], [vocab, embedding] -> [seq, embedding]
     return table[ids]
 
 
+def scale(x, factor):  # [seq, embedding] -> [seq, embedding]
+    """Every number times one constant."""
+    return x * np.float32(factor)
+
+
+def add_positions(x, table, positions):  # [seq, embedding], [context, embedding], [seq]
+    """Add the learned row of each position: [seq, embedding]."""
+    return x + table[positions]
+
+
 def rms_scale(x, eps):  # [seq, embedding] -> [seq, 1]
     """One number per row: 1 / sqrt(mean square + eps)."""
-    mean_square = np.mean(x * x, axis=-1, keepdims=True)
+    mean_square = np.vecdot(x, x)[..., None] / np.float32(x.shape[-1])
     return np.float32(1) / np.sqrt(mean_square + np.float32(eps))
 
 
-def rms_norm(x, weight, eps):  # [seq, embedding], [embedding] -> [seq, embedding]
+def rms_norm(x, weight, eps):  # [..., n], [n] -> [..., n]
     """Bring every row to root mean square 1, then multiply by the learned weight."""
     return x * rms_scale(x, eps) * weight
 
 
-def linear(x, weight):  # [seq, in], [out, in] -> [seq, out]
-    """The dot product of every row of x with every row of the weight."""
-    return x @ weight.T
+def rms_norm_all_heads(x, weight, eps):  # [seq, head, head_dim], [head*head_dim] -> as x
+    """RMSNorm over all heads of a position at once."""
+    return rms_norm(x.reshape(len(x), -1), weight, eps).reshape(x.shape)
 
 
-def project_heads(x, weight, n_heads):  # [seq, embedding], [head*head_dim, embedding]
+def layer_norm(x, weight, eps, bias):  # [seq, embedding], [embedding] -> [seq, embedding]
+    """Bring every row to mean 0 and variance 1, then multiply by the weight and add the bias."""
+    centred = x - np.mean(x, axis=-1, keepdims=True)
+    return centred * rms_scale(centred, eps) * weight + bias
+
+
+def linear(x, weight, bias=None):  # [seq, in], [out, in], [out] -> [seq, out]
+    """The dot product of every row of x with every row of the weight, plus the bias if any."""
+    products = x @ weight.T
+    return products if bias is None else products + bias
+
+
+def project_heads(x, weight, n_heads, bias=None):  # [seq, embedding], [head*head_dim, embedding]
     """Project, then cut the result into heads: [seq, head, head_dim]."""
-    return linear(x, weight).reshape(len(x), n_heads, -1)
+    return linear(x, weight, bias).reshape(len(x), n_heads, -1)
 
 
-def rotate(x, cos, sin):  # [seq, head, head_dim], [seq, head_dim/2] twice -> [seq, head, head_dim]
-    """RoPE, half-split: number i and number i + head_dim/2 turn together, as one point, by an
-    angle.
+def rotate(x, cos, sin):  # [seq, head, head_dim], [seq, pair] twice -> [seq, head, head_dim]
+    """RoPE, half-split: number i and number i + n_pairs turn together, as one point, by an angle.
+
+    Where there are fewer pairs than head_dim/2, the numbers behind them stay as they are.
     """
-    first, second = np.split(x, 2, axis=-1)
+    n = cos.shape[-1]
+    first, second, rest = x[..., :n], x[..., n : 2 * n], x[..., 2 * n :]
     cos, sin = cos[:, None, :], sin[:, None, :]
-    return np.concatenate([first * cos - second * sin, second * cos + first * sin], axis=-1)
+    return np.concatenate([first * cos - second * sin, second * cos + first * sin, rest], axis=-1)
 
 
 def scores(q, k, scale):  # [query, head, head_dim], [key, kv_head, head_dim] -> [head, query, key]
@@ -52,17 +79,28 @@ def scores(q, k, scale):  # [query, head, head_dim], [key, kv_head, head_dim] ->
     return products.reshape(n_heads, n_queries, n_keys) * np.float32(scale)
 
 
-def mask(scores):  # [head, query, key] -> [head, query, key]
-    """Minus infinity wherever a query would see a later key. The last query sees every key."""
+def softcap(x, cap):  # [...] -> [...]
+    """cap * tanh(x / cap): small numbers stay, none gets past the cap."""
+    return np.tanh(x / np.float32(cap)) * np.float32(cap)
+
+
+def mask(scores, window=None):  # [head, query, key] -> [head, query, key]
+    """Minus infinity wherever a query would see a later key, or one `window` or more back. The last
+    query stands at the last key.
+    """
     n_queries, n_keys = scores.shape[-2:]
-    visible = np.tri(n_queries, n_keys, n_keys - n_queries, dtype=bool)
+    key = np.arange(n_keys)
+    query = key[n_keys - n_queries :, None]
+    visible = key <= query
+    if window is not None:
+        visible &= key > query - window
     return np.where(visible, scores, np.float32(-np.inf))
 
 
 def softmax(x):  # [..., n] -> [..., n]
     """Exponentials of each row over their sum. The maximum is taken off first: same result."""
-    e = np.exp(x - np.max(x, axis=-1, keepdims=True))
-    return e / np.sum(e, axis=-1, keepdims=True)
+    e = np.exp(x - x.max(axis=-1, keepdims=True))
+    return e / e.sum(axis=-1, keepdims=True)
 
 
 def mix(weights, v):  # [head, query, key], [key, kv_head, head_dim] -> [query, head, head_dim]
@@ -73,9 +111,11 @@ def mix(weights, v):  # [head, query, key], [key, kv_head, head_dim] -> [query, 
     return mixed.transpose(2, 0, 1, 3).reshape(n_queries, n_heads, -1)
 
 
-def merge_heads(x, weight):  # [seq, head, head_dim], [embedding, head*head_dim] -> [seq, embedding]
-    """Lay the heads side by side and project them back to the width of the residual stream."""
-    return linear(x.reshape(len(x), -1), weight)
+def merge_heads(x, weight, bias=None):  # [seq, head, head_dim], [embedding, head*head_dim], ...
+    """Lay the heads side by side and project them back to the width of the stream: [seq,
+    embedding].
+    """
+    return linear(x.reshape(len(x), -1), weight, bias)
 
 
 def same(x):
@@ -89,11 +129,40 @@ def add(x, delta):  # [seq, embedding] twice -> [seq, embedding]
 
 
 def silu(x):  # [seq, neurons] -> [seq, neurons]
-    """x * sigmoid(x), written as x / (1 + exp(-x))."""
-    with np.errstate(over="ignore"):  # exp(-x) may be inf for very negative x: the result is then 0
-        return x / (np.float32(1) + np.exp(-x))
+    """x * sigmoid(x), written as x / (1 + exp(-x)); float32 holds no exp beyond 88."""
+    return x / (np.float32(1) + np.exp(np.minimum(-x, np.float32(88))))
+
+
+def gelu_tanh(x):  # [seq, neurons] -> [seq, neurons]
+    """x times the normal distribution function, the latter by its approximation with tanh."""
+    inner = np.float32(math.sqrt(2 / math.pi)) * (x + np.float32(0.044715) * x * x * x)
+    return np.float32(0.5) * x * (np.float32(1) + np.tanh(inner))
+
+
+def gelu_erf(x):  # [seq, neurons] -> [seq, neurons]
+    """x times the normal distribution function itself."""
+    return (x * normal_cdf(x)).astype(np.float32)
+
+
+STEP = 1 / 512
+GRID = np.arange(-14, 14 + STEP, STEP)  # beyond, the float32 result is 0 or x
+CDF = np.array([math.erfc(-z / math.sqrt(2)) / 2 for z in GRID])
+PDF = np.exp(-GRID * GRID / 2) / math.sqrt(2 * math.pi)
+
+
+def normal_cdf(x):  # [...] -> [...], float64
+    """The normal distribution function, (1 + erf(x / sqrt(2))) / 2, which NumPy lacks: from the
+    nearest of many exact values two terms of the Taylor series, relative error below 1e-6.
+    """
+    x = np.clip(x.astype(np.float64), GRID[0], GRID[-1])
+    near = np.rint(np.nan_to_num(x - GRID[0]) / STEP).astype(np.int64)  # NaN stays NaN in h
+    h = x - GRID[near]
+    return CDF[near] + PDF[near] * h * (1 - GRID[near] * h / 2)
 
 
 def multiply(x, y):  # [seq, neurons] twice -> [seq, neurons]
     """Number by number."""
     return x * y
+
+
+ACTIVATIONS = {"silu": silu, "gelu_tanh": gelu_tanh, "gelu_erf": gelu_erf}

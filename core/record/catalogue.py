@@ -1,42 +1,46 @@
-"""What each op is, once, as data: its inputs, weights, constants, axes, formula and function.
+"""What each op of a model is, as data: its inputs, weights, constants, axes, formula and function.
 
-The forward pass calls the same functions; only the wiring is stated twice, and a test replays every
-op from its recorded inputs. Knows ops and sizes; no values.
+A model has the ops of its family and no others. The forward pass calls the same functions; only the
+wiring is stated twice, and a test replays every op from its recorded inputs. Knows ops and sizes;
+no values.
 """
 
+import functools
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from core.model import ops
-from core.model.axes import OP_AXES
+from core.model.axes import OP_AXES, is_layer_op
 
 
 @dataclass(frozen=True)
 class Op:
-    """One op. `function(*inputs, *weights, *constants)` is its value.
+    """One op. `function(*inputs, *weights, *constants, *biases)` is its value.
 
     Attributes:
         id: the tap's name, also the lesson's file name and the step in a link.
-        inputs: ops whose values it reads. weights: names in LayerWeights (or Weights, outside the
-        layers).
+        inputs: ops whose values it reads. weights, biases: names in LayerWeights (or Weights,
+            outside the layers).
         constants: names that `constants()` of a trace resolves: sizes, eps, the scale, cosines and
-        sines.
+            sines.
         formula: one line, in the letters of the op's lesson.
-        kind: how one number of it is explained (see
-        core.analyse.explain).
+        kind: how one number of it is explained (see core.analyse.explain).
         role: what colour it has on every page.
         function: the op itself, from core.model.ops.
+        tags: what this model does in its own way here; a lesson has paragraphs for some.
     """
 
     id: str
     inputs: tuple[str, ...]
     weights: tuple[str, ...]
     constants: tuple[str, ...]
+    biases: tuple[str, ...]
     formula: str
     kind: str
     role: str
     function: Callable
+    tags: frozenset[str]
 
     @property
     def source(self) -> str:
@@ -49,57 +53,207 @@ class Op:
         return OP_AXES[self.id]
 
 
-def _op(id, function, kind, role, formula, inputs=(), weights=(), constants=()):
-    return Op(id, tuple(inputs), tuple(weights), tuple(constants), formula, kind, role, function)
+@dataclass(frozen=True)
+class Catalogue:
+    """The ops of one model, each part in the order of the pass.
+
+    Attributes:
+        before: ops before the first block, by id. blocks: those of each block, one dict per layer.
+        after: those behind the last block.
+    """
+
+    before: dict[str, Op]
+    blocks: tuple[dict[str, Op], ...]
+    after: dict[str, Op]
+
+    def op(self, id: str, layer: int | None = None) -> Op:
+        """An op of a layer, or (None) of the parts outside. KeyError lists the valid ones."""
+        if id not in self.ids:
+            raise KeyError(f"this model has no op {id!r}; it has {', '.join(self.ids)}")
+        if is_layer_op(id) != (layer is not None):
+            raise KeyError(f"{id!r} is read {'with' if is_layer_op(id) else 'without'} a layer")
+        if layer is None:
+            return (self.before | self.after)[id]
+        if not 0 <= layer < len(self.blocks):
+            raise KeyError(f"layer {layer} is not one of 0 to {len(self.blocks) - 1}")
+        if id not in self.blocks[layer]:
+            raise KeyError(
+                f"layer {layer} has no op {id!r}; it has {', '.join(self.blocks[layer])}"
+            )
+        return self.blocks[layer][id]
+
+    @functools.cached_property
+    def ids(self) -> tuple[str, ...]:
+        """The ids of all ops, in the order of the pass."""
+        here = {*self.before, *self.after}.union(*self.blocks)
+        return tuple(id for id in OP_AXES if id in here)
+
+    def layers_with(self, id: str) -> list[int | None]:
+        """The layers that have the op; [None] for an op outside the blocks."""
+        if not is_layer_op(id):
+            return [None]
+        return [n for n, block in enumerate(self.blocks) if id in block]
+
+    @property
+    def last(self) -> str:
+        """The op whose value is the model's scores: what probs is the softmax of."""
+        return self.after["probs"].inputs[0]
 
 
-EMBED = _op("embed", ops.embed, "row", "residual", "x = E[id]", ["ids"], ["embed"])
+@functools.lru_cache(maxsize=32)
+def catalogue_of(config) -> Catalogue:
+    """The catalogue of a model with this ModelConfig."""
+    blocks = tuple(_by_id(_block(config, layer)) for layer in range(config.n_layers))
+    return Catalogue(_by_id(_before(config)), blocks, _by_id(_after(config)))
+
+
+def _by_id(ops):
+    return {op.id: op for op in ops}
+
+
+def _op(id, function, kind, role, formula, inputs=(), weights=(), constants=(), biases=(), tags=()):
+    names = (tuple(names) for names in (inputs, weights, constants, biases))
+    return Op(id, *names, formula, kind, role, function, frozenset(tags))
+
+
+ACTIVATION = {
+    "silu": "silu({0}) = {0} · σ({0})",
+    "gelu_tanh": "gelu({0}) ≈ {0} · (1 + tanh(√(2/π) · ({0} + 0.044715 {0}³))) / 2",
+    "gelu_erf": "gelu({0}) = {0} · Φ({0})",
+}
+
 
 # fmt: off
-BLOCK = (
-    _op("resid_pre", ops.same, "copy", "residual", "x", ["stream"]),
-    _op("attn_norm", ops.rms_norm, "norm", "residual", "n = w · x / √(mean(x²) + ε)",
-        ["resid_pre"], ["attn_norm"], ["norm_eps"]),
-    _op("attn.q", ops.project_heads, "dot", "query", "q = Wq · n",
-        ["attn_norm"], ["attn_q"], ["n_heads"]),
-    _op("attn.k", ops.project_heads, "dot", "key", "k = Wk · n",
-        ["attn_norm"], ["attn_k"], ["n_kv_heads"]),
-    _op("attn.v", ops.project_heads, "dot", "value", "v = Wv · n",
-        ["attn_norm"], ["attn_v"], ["n_kv_heads"]),
-    _op("attn.q_rot", ops.rotate, "rotate", "query", "q′ᵢ = qᵢ cos φ ∓ qⱼ sin φ",
-        ["attn.q"], [], ["cos", "sin"]),
-    _op("attn.k_rot", ops.rotate, "rotate", "key", "k′ᵢ = kᵢ cos φ ∓ kⱼ sin φ",
-        ["attn.k"], [], ["cos", "sin"]),
-    _op("attn.scores", ops.scores, "score", "attention", "S = q′ · k′ / √d",
-        ["attn.q_rot", "attn.k_rot"], [], ["score_scale"]),
-    _op("attn.masked", ops.mask, "mask", "attention", "M = S (s ≤ t), −∞ (s > t)",
-        ["attn.scores"]),
-    _op("attn.weights", ops.softmax, "softmax", "attention", "A = exp(M) / Σ exp(M)",
-        ["attn.masked"]),
-    _op("attn.mix", ops.mix, "mix", "value", "c = Σ A · v", ["attn.weights", "attn.v"]),
-    _op("attn.out", ops.merge_heads, "dot", "attention", "a = Wo · c", ["attn.mix"], ["attn_out"]),
-    _op("resid_mid", ops.add, "sum", "residual", "x′ = x + a", ["resid_pre", "attn.out"]),
-    _op("mlp_norm", ops.rms_norm, "norm", "residual", "n′ = w′ · x′ / √(mean(x′²) + ε)",
-        ["resid_mid"], ["mlp_norm"], ["norm_eps"]),
-    _op("mlp.gate", ops.linear, "dot", "mlp", "g = Wgate · n′", ["mlp_norm"], ["mlp_gate"]),
-    _op("mlp.up", ops.linear, "dot", "mlp", "u = Wup · n′", ["mlp_norm"], ["mlp_up"]),
-    _op("mlp.act", ops.silu, "silu", "mlp", "silu(g) = g · σ(g)", ["mlp.gate"]),
-    _op("mlp.hidden", ops.multiply, "product", "mlp", "y = silu(g) · u", ["mlp.act", "mlp.up"]),
-    _op("mlp.out", ops.linear, "dot", "mlp", "f = Wdown · y", ["mlp.hidden"], ["mlp_out"]),
-    _op("resid_post", ops.add, "sum", "residual", "x = x′ + f", ["resid_mid", "mlp.out"]),
-)
-OUTPUT = (
-    _op("final_norm", ops.rms_norm, "norm", "residual", "n̂ = ŵ · x / √(mean(x²) + ε)",
-        ["stream"], ["final_norm"], ["norm_eps"]),
-    _op("logits", ops.linear, "dot", "logits", "z = U · n̂", ["final_norm"], ["head"]),
-    _op("probs", ops.softmax, "softmax", "logits", "p = exp(z) / Σ exp(z)", ["logits"]),
-)
+def _before(c):
+    yield _op("embed", ops.embed, "row", "residual", "x = E[id]", ["ids"], ["embed"])
+    if c.embed_scale:
+        yield _op("embed_scaled", ops.scale, "times", "residual", "x = s · E[id]",
+            ["embed"], [], ["embed_scale"])
+    if c.learned_positions:
+        yield _op("pos_embed", ops.add_positions, "position", "residual", "x = E[id] + P[t]",
+            ["embed_scaled" if c.embed_scale else "embed"], ["pos_embed"], ["positions"])
+
+
+def _block(c, layer):
+    yield _op("resid_pre", ops.same, "copy", "residual", "x", ["stream"])
+    yield from _attention(c, layer)
+    delta = "attn.out" if c.norm_place == "before" else "attn.post_norm"
+    yield _op("resid_mid", ops.add, "sum", "residual", "x′ = x + a", ["resid_pre", delta],
+        tags=["parallel"] * c.parallel)
+    yield from _mlp(c)
+    delta = "mlp.out" if c.norm_place == "before" else "mlp.post_norm"
+    yield _op("resid_post", ops.add, "sum", "residual", "x = x′ + f", ["resid_mid", delta])
+
+
+def _attention(c, layer):
+    normed = c.norm_place != "after"
+    if normed:
+        yield _norm(c, "attn_norm", "residual", "n", "w", "x", "resid_pre", "attn_norm")
+    h, n = ("attn_norm", "n") if normed else ("resid_pre", "x")
+    for letter, role, heads in (("q", "query", "n_heads"), ("k", "key", "n_kv_heads"),
+                                ("v", "value", "n_kv_heads")):
+        tags = ["unnormed"] * (not normed) + ["shared"] * (letter == "k" and c.group > 1)
+        yield _dot(c, f"attn.{letter}", ops.project_heads, role, f"{letter} = W{letter} · {n}",
+            h, f"attn_{letter}", [heads], tags)
+    q, k, turned = "attn.q", "attn.k", ""
+    if c.qk_norm:
+        function, kind = ((ops.rms_norm, "norm") if c.qk_norm == "head"
+            else (ops.rms_norm_all_heads, "norm_all_heads"))
+        for letter, role in (("q", "query"), ("k", "key")):
+            formula = f"{letter}̂ = w · {letter} / √(mean({letter}²) + ε)"
+            yield _op(f"attn.{letter}_norm", function, kind, role, formula,
+                [f"attn.{letter}"], [f"attn_{letter}_norm"], ["norm_eps"], tags=[c.qk_norm])
+        q, k = "attn.q_norm", "attn.k_norm"
+    if rope := c.ropes[layer]:
+        tags = ["partial"] * (rope.dim < c.head_dim) + ["scaled"] * bool(rope.scaling)
+        for letter, role, source in (("q", "query", q), ("k", "key", k)):
+            formula = f"{letter}′ᵢ = {letter}ᵢ cos φ ∓ {letter}ⱼ sin φ"
+            yield _op(f"attn.{letter}_rot", ops.rotate, "rotate", role, formula,
+                [source], [], ["cos", "sin"], tags=tags)
+        q, k, turned = "attn.q_rot", "attn.k_rot", "′"
+    usual = c.score_scale == c.head_dim**-0.5
+    yield _op("attn.scores", ops.scores, "score", "attention",
+        f"S = q{turned} · k{turned}" + (" / √d" if usual else " · α"), [q, k], [],
+        ["score_scale"], tags=["own_scale"] * (not usual) + ["unrotated"] * (not turned))
+    scores = "attn.scores"
+    if c.attn_softcap:
+        yield _op("attn.softcap", ops.softcap, "softcap", "attention", "S′ = c · tanh(S / c)",
+            [scores], [], ["attn_softcap"])
+        scores = "attn.softcap"
+    s, window = "S" if scores == "attn.scores" else "S′", c.windows[layer]
+    visible = f"M = {s} (s ≤ t), −∞ (s > t)"
+    yield _op("attn.masked", ops.mask, "mask", "attention",
+        f"M = {s} (t − w < s ≤ t), −∞" if window else visible,
+        [scores], [], ["window"] if window else [], tags=["window"] * bool(window))
+    yield _op("attn.weights", ops.softmax, "softmax", "attention", "A = exp(M) / Σ exp(M)",
+        ["attn.masked"])
+    yield _op("attn.mix", ops.mix, "mix", "value", "c = Σ A · v", ["attn.weights", "attn.v"])
+    yield _dot(c, "attn.out", ops.merge_heads, "attention", "a = Wo · c", "attn.mix", "attn_out",
+        tags=["post_norm"] * (c.norm_place != "before"))
+    if c.norm_place != "before":
+        yield _norm(c, "attn.post_norm", "attention", "a", "w", "a", "attn.out", "attn_post_norm")
+
+
+def _mlp(c):
+    source, n = ("resid_pre", "x") if c.parallel else ("resid_mid", "x′")
+    tags = ["parallel"] * c.parallel
+    if c.norm_place != "after":
+        yield _norm(c, "mlp_norm", "residual", "n′", "w′", n, source, "mlp_norm", tags)
+        source, n = "mlp_norm", "n′"
+    form = "gated" if c.gated else "plain"
+    unnormed = ["unnormed"] * (c.norm_place == "after")
+    after = ["post_norm"] * (c.norm_place != "before")
+    if c.gated:
+        yield _dot(c, "mlp.gate", ops.linear, "mlp", f"g = Wgate · {n}", source, "mlp_gate",
+            tags=unnormed)
+    yield _dot(c, "mlp.up", ops.linear, "mlp", f"u = Wup · {n}", source, "mlp_up",
+        tags=[form, *unnormed])
+    name, letter = ("mlp.gate", "g") if c.gated else ("mlp.up", "u")
+    formula = ACTIVATION[c.activation].format(letter)
+    yield _op("mlp.act", ops.ACTIVATIONS[c.activation], c.activation, "mlp", formula, [name],
+        tags=[c.activation, form])
+    hidden, act = "mlp.act", "silu" if c.activation == "silu" else "gelu"
+    y = f"{act}(u)"
+    if c.gated:
+        yield _op("mlp.hidden", ops.multiply, "product", "mlp", f"y = {act}(g) · u",
+            ["mlp.act", "mlp.up"], tags=[c.activation])
+        hidden, y = "mlp.hidden", "y"
+    yield _dot(c, "mlp.out", ops.linear, "mlp", f"f = Wdown · {y}", hidden, "mlp_out",
+        tags=[form, *after])
+    if c.norm_place != "before":
+        yield _norm(c, "mlp.post_norm", "mlp", "f", "w′", "f", "mlp.out", "mlp_post_norm")
+
+
+def _after(c):
+    yield _norm(c, "final_norm", "residual", "n̂", "ŵ", "x", "stream", "final_norm")
+    yield _op("logits", ops.linear, "dot", "logits", "z = U · n̂", ["final_norm"], ["head"],
+        tags=["capped"] * bool(c.logit_softcap))
+    if c.logit_softcap:
+        yield _op("logits_capped", ops.softcap, "softcap", "logits", "z′ = c · tanh(z / c)",
+            ["logits"], [], ["logit_softcap"])
+    last, z = ("logits_capped", "z′") if c.logit_softcap else ("logits", "z")
+    yield _op("probs", ops.softmax, "softmax", "logits", f"p = exp({z}) / Σ exp({z})", [last])
 # fmt: on
 
-CATALOGUE = {op.id: op for op in (EMBED, *BLOCK, *OUTPUT)}
-BLOCK_IDS = tuple(op.id for op in BLOCK)
+
+def _norm(c, id, role, result, weight, x, source, name, tags=()):
+    """RMSNorm or LayerNorm, as the family has it; `result`, `weight` and `x` are letters."""
+    if c.norm == "rms":
+        formula = f"{result} = {weight} · {x} / √(mean({x}²) + ε)"
+        tags = ["rms", *tags]
+        return _op(
+            id, ops.rms_norm, "norm", role, formula, [source], [name], ["norm_eps"], (), tags
+        )
+    formula = f"{result} = {weight} · ({x} − mean({x})) / √(var({x}) + ε) + b"
+    bias, tags = [f"{name}_bias"], ["layer", *tags]
+    return _op(
+        id, ops.layer_norm, "layer_norm", role, formula, [source], [name], ["norm_eps"], bias, tags
+    )
 
 
-def is_layer_op(op: str) -> bool:
-    """Whether the op exists once per layer."""
-    return op in BLOCK_IDS
+def _dot(c, id, function, role, formula, source, weight, constants=(), tags=()):
+    """A matrix product, plus the bias where this model has one."""
+    biased = weight in c.biases
+    formula, bias = formula + " + b" * biased, [f"{weight}_bias"] * biased
+    tags = [*tags, *["bias"] * biased]
+    return _op(id, function, "dot", role, formula, [source], [weight], constants, bias, tags)

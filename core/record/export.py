@@ -1,11 +1,12 @@
 """A trace as one .safetensors file that other programs read. Knows names and metadata; no figures.
 
 An op of a layer is called `layers.3.attn.weights`; the metadata hold the names other tools use for
-the same values and what is easy to get wrong.
+the same values, which weights in which precision made them, and what is easy to get wrong.
 """
 
 import errno
 import json
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
@@ -13,35 +14,19 @@ from safetensors import SafetensorError
 from safetensors.numpy import save_file
 
 from core.errors import SettingError
+from core.model.axes import OP_AXES, VOCAB_OPS
 
-from .catalogue import CATALOGUE, is_layer_op
+from .aliases import aliases
 
-ALIASES = {  # ours -> (TransformerLens, Hugging Face module); {} is the layer
-    "embed": ("hook_embed", "model.embed_tokens"),
-    "resid_pre": ("blocks.{}.hook_resid_pre", "model.layers.{} (input)"),
-    "attn.q": ("blocks.{}.attn.hook_q", "model.layers.{}.self_attn.q_proj"),
-    "attn.k": ("blocks.{}.attn.hook_k", "model.layers.{}.self_attn.k_proj"),
-    "attn.v": ("blocks.{}.attn.hook_v", "model.layers.{}.self_attn.v_proj"),
-    "attn.q_rot": ("blocks.{}.attn.hook_rot_q", ""),
-    "attn.k_rot": ("blocks.{}.attn.hook_rot_k", ""),
-    "attn.masked": ("blocks.{}.attn.hook_attn_scores", ""),
-    "attn.weights": ("blocks.{}.attn.hook_pattern", "model.layers.{}.self_attn (attentions)"),
-    "attn.mix": ("blocks.{}.attn.hook_z", ""),
-    "attn.out": ("blocks.{}.hook_attn_out", "model.layers.{}.self_attn.o_proj"),
-    "resid_mid": ("blocks.{}.hook_resid_mid", ""),
-    "mlp.gate": ("blocks.{}.mlp.hook_pre", "model.layers.{}.mlp.gate_proj"),
-    "mlp.up": ("blocks.{}.mlp.hook_pre_linear", "model.layers.{}.mlp.up_proj"),
-    "mlp.hidden": ("blocks.{}.mlp.hook_post", ""),
-    "mlp.out": ("blocks.{}.hook_mlp_out", "model.layers.{}.mlp.down_proj"),
-    "resid_post": ("blocks.{}.hook_resid_post", "model.layers.{}"),
-    "final_norm": ("", "model.norm"),
-    "logits": ("unembed.hook_out (last row)", "lm_head (last row)"),
-}
+FORMAT = "1"  # of the names and metadata below; a change that breaks readers raises it
 NOTES = (
     "weights are raw (no folding); keys are cached after RoPE; norms are after the weight multiply"
-    " (TransformerLens hook_normalized is before it); query head h reads key/value head h // group;"
-    " scores are scaled and unmasked,"
-    " masked are scaled and hold -inf; logits are those after the last position"
+    " (TransformerLens hook_normalized is before it); pos_embed is the stream after the position's"
+    " row was added (hook_pos_embed is that row); query head h reads key/value head h // group;"
+    " scores are scaled and unmasked, softcap is before the mask,"
+    " masked are scaled and hold -inf; attn.out and mlp.out are before a norm behind them, where"
+    " hook_attn_out and hook_mlp_out are after it; logits are those after the last position, before"
+    " a cap"
 )
 
 
@@ -52,9 +37,9 @@ def export(trace, path, ops=None, layers=None) -> int:
     SettingError for an op or layer that does not exist; OSError where the file cannot be written.
     """
     path, arrays = Path(path), {}
-    for op in ops or CATALOGUE:
-        _check(op, layers, trace.config.n_layers)
-        for layer in (layers or range(trace.config.n_layers)) if is_layer_op(op) else (None,):
+    for op in ops or trace.catalogue.ids:
+        _check(trace, op, layers)
+        for layer in _wanted(trace.catalogue.layers_with(op), layers):
             name = op if layer is None else f"layers.{layer}.{op}"
             arrays[name] = np.ascontiguousarray(_value(trace, op, layer))
     _save(arrays, path, _metadata(trace))
@@ -80,17 +65,21 @@ def _save(arrays, path, metadata):
 
 
 def _value(trace, op, layer):
-    if op in ("logits", "probs"):
-        return getattr(trace, op)()
-    return trace.read(op, layer)
+    return trace.output(op) if op in VOCAB_OPS else trace.read(op, layer)
 
 
-def _check(op, layers, n_layers):
-    if op not in CATALOGUE:
-        raise SettingError("bad_setting", name="ops", wanted=", ".join(CATALOGUE), value=repr(op))
+def _wanted(has, layers):
+    """Of the layers that have an op those that were asked for."""
+    return [n for n in has if layers is None or n is None or n in layers]
+
+
+def _check(trace, op, layers):
+    if op not in trace.catalogue.ids:
+        known = ", ".join(trace.catalogue.ids)
+        raise SettingError("bad_setting", name="ops", wanted=known, value=repr(op))
     for layer in layers or ():
-        if not 0 <= layer < n_layers:
-            wanted = f"numbers from 0 to {n_layers - 1}"
+        if not 0 <= layer < trace.config.n_layers:
+            wanted = f"numbers from 0 to {trace.config.n_layers - 1}"
             raise SettingError("bad_setting", name="layers", wanted=wanted, value=layer)
 
 
@@ -98,12 +87,22 @@ def _metadata(trace):
     source = trace.model.source
     return {
         "program": "tokenwalk",
-        "model": source.path.name,
+        "format": FORMAT,
+        "model": _name(trace.spec.model),
+        "model_file": source.path.name,
         "model_sha256": source.sha256,
+        "quantization": json.dumps(dict(source.stored)),
+        "precision": "float32",
+        "config": json.dumps(asdict(trace.config), default=sorted),
         "ids": json.dumps(trace.ids),
         "tokens": json.dumps(trace.tokens, ensure_ascii=False),
-        "axes": json.dumps({op.id: op.axes for op in CATALOGUE.values()}),
-        "aliases": json.dumps(ALIASES),
+        "axes": json.dumps({op: OP_AXES[op] for op in trace.catalogue.ids}),
+        "aliases": json.dumps(aliases(trace.catalogue)),
         "edits": json.dumps([str(edit) for edit in trace.spec.edits]),
         "notes": NOTES,
     }
+
+
+def _name(model):
+    """What the model was called; of a path its last part: folders of this computer stay here."""
+    return Path(model).name if Path(model).expanduser().exists() else model

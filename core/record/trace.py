@@ -12,12 +12,12 @@ import numpy as np
 
 from core.errors import TraceTooLarge
 from core.model import forward, ops, rope
-from core.model.axes import OP_AXES
+from core.model.axes import BEFORE_BLOCKS, OP_AXES, VOCAB_OPS
 from core.model.cache import KVCache
 from core.model.tap import editing_tap
 from core.store import ByteStore
 
-from .catalogue import BLOCK_IDS, CATALOGUE, is_layer_op
+from .catalogue import catalogue_of
 
 READ_LIMIT = 256 << 20  # bytes of one array handed out
 LAYERS = ByteStore(384 << 20)  # opened layers of all traces
@@ -56,7 +56,7 @@ def join(op, parts):
     if "key" not in OP_AXES[op]:
         return np.concatenate(parts)
     n_keys = parts[-1].shape[-1]
-    unseen = {"attn.scores": np.nan, "attn.masked": -np.inf, "attn.weights": 0}[op]
+    unseen = {"attn.masked": -np.inf, "attn.weights": 0}.get(op, np.nan)
     pads = [((0, 0), (0, 0), (0, n_keys - p.shape[-1])) for p in parts]
     padded = [np.pad(p, pad, constant_values=unseen) for p, pad in zip(parts, pads, strict=True)]
     return np.concatenate(padded, axis=1)
@@ -85,6 +85,11 @@ class Trace:
         return self.model.config
 
     @property
+    def catalogue(self):
+        """The ops that this model has."""
+        return catalogue_of(self.config)
+
+    @property
     def nbytes(self) -> int:
         """Bytes held, without opened layers."""
         return self.stream.nbytes + self.cache.nbytes
@@ -107,49 +112,61 @@ class Trace:
         self._check(op, layer)
         if op == "resid_post":
             return self.stream[layer + 1]
-        if op == "embed":
-            return self.stream[0]
+        if op in BEFORE_BLOCKS:
+            return self._embedded()[op]
         if op == "final_norm":
-            return self._final(slice(None))[0]
+            return self._final_norm()
         return self._layer(op, layer)[op]
 
     def each_layer(self, op: str):
-        """The op of every layer in turn, each computed and let go: for views of the whole model."""
-        for layer in range(self.config.n_layers):
+        """The op of every layer that has it, each computed and let go: for views of all layers."""
+        for layer in self.catalogue.layers_with(op):
             self._check(op, layer)
             yield self._run_layer(layer, (op,))[op]
 
     def logits(self, position: int = -1) -> np.ndarray:
         """The scores of every token to come after `position`: float32 [vocab]. IndexError outside
-        the prompt.
+        the prompt. Where the model caps its scores, these are the capped ones.
         """
-        return self._final(self._row(position))[1][0]
+        return self.output(self.catalogue.last, position)
 
     def probs(self, position: int = -1) -> np.ndarray:
         """Softmax of the logits at temperature 1: float32 [vocab]."""
         return freeze(ops.softmax(self.logits(position)))
 
+    def output(self, op: str, position: int = -1) -> np.ndarray:
+        """The value of `logits`, `logits_capped` or `probs` after `position`: float32 [vocab]."""
+        self.catalogue.op(op)
+        if op == "probs":
+            return self.probs(position)
+        recorder, row = Recorder((op,)), self._row(position)
+        tap = editing_tap(self.spec.edits, row.start, recorder)
+        forward.unembed(self.stream[-1, row], self.model.weights, self.config, tap)
+        return recorder.value(op)[0]
+
     def stream_source(self, layer: int | None) -> tuple[str, int | None]:
         """Op and layer of what goes into a block, or (layer None) into the last norm."""
         before = (self.config.n_layers if layer is None else layer) - 1
-        return ("resid_post", before) if before >= 0 else ("embed", None)
+        return ("resid_post", before) if before >= 0 else (list(self.catalogue.before)[-1], None)
 
-    def constants(self, op: str) -> tuple:
+    def constants(self, op: str, layer: int | None = None) -> tuple:
         """The constants that the op's function takes, in the catalogue's order."""
-        cos, sin = rope.cos_sin(0, len(self.ids), self.config.head_dim, self.config.rope_theta)
-        known = {"cos": cos, "sin": sin}
-        return tuple(known.get(c, getattr(self.config, c, None)) for c in CATALOGUE[op].constants)
+        n, known = len(self.ids), {"positions": np.arange(len(self.ids))}
+        if layer is not None:
+            known["window"] = self.config.windows[layer]
+        names = self.catalogue.op(op, layer).constants
+        if "cos" in names:
+            turn = rope.cos_sin(self.config.ropes[layer], 0, n, n)
+            known |= dict(zip(("cos", "sin"), turn, strict=True))
+        return tuple(known[c] if c in known else getattr(self.config, c) for c in names)
 
     def _check(self, op, layer):
-        if op in ("logits", "probs") or op not in CATALOGUE:
-            valid = [name for name in CATALOGUE if name not in ("logits", "probs")]
+        if op in VOCAB_OPS or op not in self.catalogue.ids:
+            valid = [name for name in self.catalogue.ids if name not in VOCAB_OPS]
             raise KeyError(
                 f"no op {op!r} to read; valid are {', '.join(valid)} (and logits(position))"
             )
-        if is_layer_op(op) != (layer is not None):
-            raise KeyError(f"{op!r} is read {'with' if is_layer_op(op) else 'without'} a layer")
-        if layer is not None and not 0 <= layer < self.config.n_layers:
-            raise KeyError(f"layer {layer} is not one of 0 to {self.config.n_layers - 1}")
+        self.catalogue.op(op, layer)
         if (n_bytes := self.op_bytes(op)) > READ_LIMIT:
             n = len(self.ids)
             raise TraceTooLarge(
@@ -165,8 +182,9 @@ class Trace:
         """The ops of one layer by name: all of them where they fit the store, else the one that is
         asked for.
         """
-        fits = sum(map(self.op_bytes, BLOCK_IDS)) <= LAYERS.limit // 2
-        keep = BLOCK_IDS if fits else (op,)
+        every = tuple(self.catalogue.blocks[layer])
+        fits = sum(map(self.op_bytes, every)) <= LAYERS.limit // 2
+        keep = every if fits else (op,)
         return LAYERS.get(
             (self.key, layer, keep),
             lambda: self._run_layer(layer, keep),
@@ -175,10 +193,10 @@ class Trace:
 
     def _run_layer(self, layer, keep):
         """Run one block again, in the passes of the prefill, from the stream that went into it."""
-        c, recorder = self.config, Recorder(keep)
-        cache = KVCache(1, len(self.ids), c.n_kv_heads, c.head_dim)
-        for first, stop in forward.chunks(len(self.ids)):
-            turn = rope.cos_sin(first, stop, c.head_dim, c.rope_theta)
+        c, n, recorder = self.config, len(self.ids), Recorder(keep)
+        cache = KVCache(1, n, c.n_kv_heads, c.head_dim)
+        for first, stop in forward.chunks(n):
+            turn = c.ropes[layer] and rope.cos_sin(c.ropes[layer], first, stop, n)
             tap = editing_tap(self.spec.edits, first, recorder)
             one_layer = _OneLayer(cache, layer)
             x = self.stream[layer, first:stop]
@@ -192,18 +210,18 @@ class Trace:
             raise IndexError(f"position {position} is not one of 0 to {n - 1}")
         return slice(position % n, position % n + 1)
 
-    def _final(self, rows):
-        """final_norm and logits of some rows. Logits of all rows are never kept: only asked-for
-        ones exist.
-        """
-        recorder = Recorder(("final_norm", "logits"))
-        tap = editing_tap(self.spec.edits, rows.start or 0, recorder)
-        x = self.stream[-1, rows]
-        if rows == slice(None):
-            h = ops.rms_norm(x, self.model.weights.final_norm, self.config.norm_eps)
-            return tap("final_norm", None, h), None
-        forward.unembed(x, self.model.weights, self.config, tap)
-        return recorder.value("final_norm"), recorder.value("logits")
+    def _embedded(self):
+        """The ops before the first block."""
+        recorder = Recorder(self.catalogue.before)
+        tap = editing_tap(self.spec.edits, 0, recorder)
+        forward.embed(np.array(self.ids), 0, self.model.weights, self.config, tap)
+        return {op: recorder.value(op) for op in recorder.keep}
+
+    def _final_norm(self):
+        """The last norm of all rows. (Logits of all rows never exist: only those asked for.)"""
+        w, tap = self.model.weights, editing_tap(self.spec.edits, 0)
+        h = forward.norm(self.stream[-1], w.final_norm, w.final_norm_bias, self.config)
+        return freeze(tap("final_norm", None, h))
 
 
 class _OneLayer:
@@ -226,10 +244,10 @@ class Checkpoints:
         """The recorder for the pass whose first row is `first`."""
 
         def keep(op, layer, value):
-            if op == "embed":
-                self.stream[0, first : first + len(value)] = value
-            elif op == "resid_post":
+            if op == "resid_post":
                 self.stream[layer + 1, first : first + len(value)] = value
+            elif op in BEFORE_BLOCKS:  # the last of them stays
+                self.stream[0, first : first + len(value)] = value
             return value
 
         return keep

@@ -1,91 +1,106 @@
 """Chat messages to the text a model was trained on, by the template its file carries.
 
-Knows jinja2's sandbox and how to keep contents literal; no vocabulary beyond the names of special
-tokens. A template is somebody else's program: it runs sandboxed, on bounded input, and its output
-is bounded.
+Knows how to keep contents literal, and how to run a template without trusting it; no vocabulary
+beyond the names of special tokens. The rendering itself is the program `template`, in a process of
+its own.
 """
 
+import functools
+import json
 import re
-
-from jinja2 import TemplateError
-from jinja2.sandbox import ImmutableSandboxedEnvironment
+import signal
+import subprocess
+import sys
+from datetime import date
+from pathlib import Path
 
 from core.errors import PromptError
 
+from . import markers
+
+PROGRAM = Path(__file__).with_name("template.py")
 LONGEST_TEMPLATE = 64_000  # characters
-LONGEST_RESULT = 1_000_000
-# What a bad template can end in; RuntimeError: calls that nest too deep
-FAULTS = (
-    TemplateError,
-    TypeError,
-    ValueError,
-    ArithmeticError,
-    LookupError,
-    AttributeError,
-    RuntimeError,
-)
+SECONDS = 2  # of processor time, as the program limits itself
+PATIENCE = 10  # seconds by the clock, on a busy machine or one without such limits
 
 
-def render(template, messages, special, bos_id, tokens) -> list[tuple[str, bool]]:
-    """The rendered prompt as pieces (text, is_marker): only markers the template itself wrote are
-    markers.
+def render(template, messages, special, names, literal=True) -> list[tuple[str, bool]]:
+    """The rendered prompt as pieces (text, is_marker).
 
-    messages: sequence of (role, content). A typed `<|im_end|>` inside a content stays text: it is
-    broken up by a character that no content has before rendering, and mended afterwards.
+    messages: sequence of (role, content). special: pattern of the markers' names, None without any.
+    names: what the template calls some tokens. literal: a marker typed inside a message stays text;
+    for the time of rendering a character that no message has stands for it. The clock of templates
+    that tell the date stands at midnight: a chat has the same ids all day.
     """
     if len(template) > LONGEST_TEMPLATE:
-        raise PromptError("bad_template", reason=f"it is longer than {LONGEST_TEMPLATE} characters")
-    breaker = _unused("".join(role + content for role, content in messages) + template)
-    marked = [
-        {"role": _break(role, special, breaker), "content": _break(content, special, breaker)}
-        for role, content in messages
+        raise _bad(f"it is longer than {LONGEST_TEMPLATE} characters")
+    typed = {}
+    if literal and special:
+        everything = "".join(role + content for role, content in messages)
+        typed = _stand_ins(special, everything, template + "".join(names.values()))
+        messages = [[_swap(special, typed, part) for part in message] for message in messages]
+    text = _text(template, json.dumps(messages), json.dumps(names), date.today().isoformat())
+    names_by_stand_in = {stand_in: name for name, stand_in in typed.items()}
+    back = markers.pattern(names_by_stand_in)
+    return [
+        (piece if is_marker else _swap(back, names_by_stand_in, piece), is_marker)
+        for piece, is_marker in markers.cut(text, special)
     ]
-    text = _run(template, marked, tokens[bos_id] if bos_id is not None else "")
-    markers = "|".join(re.escape(name) for name in sorted(special, key=len, reverse=True))
-    pieces = re.split(f"({markers})", text) if markers else [text]
-    return [(p.replace(breaker, ""), p in special) for p in pieces if p]
 
 
-def _unused(text):
-    """A private-use character that the text does not contain."""
-    used = set(text)
-    free = next((chr(c) for c in range(0xF0000, 0x10FFFE) if chr(c) not in used), None)
-    if free is None:
-        raise PromptError(
-            "bad_template", reason="no character is left to protect the contents with"
-        )
-    return free
+def _stand_ins(special, typed, other):
+    """A private-use character for every marker in `typed`; neither text has it."""
+    found = sorted(set(special.findall(typed)))
+    used = set(typed + other)
+    free = [c for c in map(chr, range(0xF0000, 0x10FFFE)) if c not in used] if found else []
+    if len(free) < len(found):
+        raise _bad("no character is left to protect the contents with")
+    return dict(zip(found, free, strict=False))
 
 
-def _break(content, special, breaker):
-    for name in special:
-        content = content.replace(name, name[0] + breaker + name[1:])
-    return content
+def _swap(pattern, swaps, text):
+    """The text with everything that the pattern finds replaced."""
+    return pattern.sub(lambda match: swaps[match[0]], text) if pattern and swaps else text
 
 
-def _run(template, messages, bos_token):
-    environment = ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True)
-    environment.globals["raise_exception"] = _refuse
-    environment.globals.pop("range", None)  # a template needs no loop that its messages do not give
+def _text(template, messages, names, day):
+    answer = _answer(template, messages, names, day)
+    if "error" in answer:
+        raise _bad(answer["error"])
+    return answer["text"]
+
+
+@functools.lru_cache(maxsize=32)
+def _answer(template, messages, names, day):
+    """What the program answers; kept, since a page asks again at every click. Texts for a key."""
+    values = {"bos_token": "", "eos_token": "", "tools": None, "documents": None}
+    values |= json.loads(names) | {"add_generation_prompt": True}
+    values["messages"] = [
+        {"role": role, "content": content} for role, content in json.loads(messages)
+    ]
+    job = json.dumps({"template": template, "values": values, "now": day})
+    done = _start(job)
+    if done.returncode == 0:
+        return json.loads(done.stdout)
+    if done.returncode == -getattr(signal, "SIGPROF", 0):
+        return {"error": f"it takes longer than {SECONDS} seconds"}
+    return {"error": "it broke the program that renders it, or took all its memory"}
+
+
+def _start(job):
     try:
-        stream = environment.from_string(template).generate(
-            messages=messages, add_generation_prompt=True, bos_token=bos_token
+        return subprocess.run(
+            [sys.executable, "-I", str(PROGRAM)],
+            input=job.encode(),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            timeout=PATIENCE,
         )
-        return _bounded(stream)
-    except FAULTS as error:
-        if isinstance(error, PromptError):
-            raise
-        raise PromptError("bad_template", reason=str(error)) from None
+    except subprocess.TimeoutExpired:
+        raise _bad(f"it takes longer than {SECONDS} seconds") from None
+    except OSError as error:
+        raise _bad(f"no program could be started to render it ({error.strerror})") from None
 
 
-def _bounded(stream):
-    text = ""
-    for piece in stream:
-        text += piece
-        if len(text) > LONGEST_RESULT:
-            raise PromptError("bad_template", reason="its result is too long")
-    return text
-
-
-def _refuse(message):
-    raise PromptError("bad_template", reason=str(message))
+def _bad(reason):
+    return PromptError("bad_template", reason=re.sub(r"\s+", " ", reason).strip())

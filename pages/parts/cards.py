@@ -110,6 +110,7 @@ def _map(seen, tokens):
         limit=1.0,
         selected=[len(names) - 1, seen.key] if block == 1 else None,
         causal=True,
+        window=seen.attention.windows[layer],
         labels=words.table("matrix", *panels.LABELS) | {"aria": text("start.heads.aria")},
         name="attention",
     )

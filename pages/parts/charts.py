@@ -4,23 +4,13 @@ the session.
 
 import streamlit as st
 
-from core.record.catalogue import OUTPUT
 from pages.parts import html, session, style, words
 from pages.parts.words import text
 from viz import figure
 
-OPS = tuple(op.id for op in OUTPUT)
 
-
-def current_op() -> str:
-    """Which of the three steps is shown; probabilities where the link names none of them."""
-    if session.get("op") not in OPS:
-        session.settle(op=None)
-    return session.get("op") or OPS[-1]
-
-
-def pick_op(op: str) -> None:
-    """The three steps as a switch."""
+def pick_op(steps: tuple[str, ...], op: str) -> None:
+    """The steps as a switch."""
 
     def picked():
         session.put(op=st.session_state["output_op"], cell=None)
@@ -28,7 +18,7 @@ def pick_op(op: str) -> None:
     st.session_state["output_op"] = op
     st.segmented_control(
         text("output.step"),
-        OPS,
+        steps,
         format_func=words.short,
         key="output_op",
         required=True,
@@ -48,7 +38,7 @@ def chosen_id(best, vocab: int) -> int:
 
 def candidates(best, op: str, id: int) -> None:
     """The first candidates with their logits or probabilities; clicking a bar explains it."""
-    logits = op == "logits"
+    logits = op != "probs"
     title = text(f"output.{op}_axis")
     html.show(f'<p class="tw-panel-name">{words.html(f"output.{op}_bars", n=len(best.top))}</p>')
     ids = [c.id for c in best.top]
@@ -80,10 +70,13 @@ def candidates(best, op: str, id: int) -> None:
     save(op, ("rank", "id", "token", "logit", "probability"), rows)
 
 
-def vocabulary(best, mine, op: str) -> None:
-    """Where all scores of the vocabulary lie, with the chosen token marked."""
+def vocabulary(best, mine, op: str, capped: bool) -> None:
+    """Where all scores of the vocabulary lie, with the chosen token marked. capped: whether they
+    are what softmax reads; the logits of some models are not yet.
+    """
     html.show(f'<p class="tw-panel-name">{words.html("output.all")}</p>')
-    caption = words.html("output.all_caption", log_sum_exp=html.number(best.log_sum_exp))
+    key = "output.all_caption" if capped else "output.all_caption_uncapped"
+    caption = words.html(key, log_sum_exp=html.number(best.log_sum_exp))
     html.show(f'<p class="tw-caption">{caption}</p>')
     drawn = figure.histogram(
         best.counts,

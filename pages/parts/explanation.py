@@ -6,7 +6,7 @@ renderer.
 """
 
 from core.analyse import Explanation
-from core.record.catalogue import CATALOGUE
+from core.model.axes import OP_AXES, VOCAB_OPS
 from pages.parts import html, words
 from pages.parts.html import number, token
 
@@ -20,14 +20,22 @@ def show(explanation: Explanation, trace) -> None:
         f"<h4>{words.html('explain.title')}</h4>",
         f'<p class="tw-caption">{_where(explanation, trace)}</p>',
         _formula(explanation),
-        _terms(explanation, top, trace) if top else f"<p>{words.html('explain.masked')}</p>",
+        _terms(explanation, top, trace) if top else _hidden(explanation, trace),
         _sums(explanation),
     ]
     html.show(f'<div class="tw-explain" data-testid="explain">{"".join(parts)}</div>')
 
 
 def _axes(op):
-    return CATALOGUE[op].axes if op not in ("logits", "probs") else ("seq", "vocab")
+    return ("seq", *OP_AXES[op]) if op in VOCAB_OPS else OP_AXES[op]
+
+
+def _hidden(e, trace):
+    """Why a cell of an attention map holds no score."""
+    _, query, key = e.index
+    window = trace.config.windows[e.layer]
+    why = "explain.masked" if key > query else "explain.outside"
+    return f"<p>{words.html(why, window=window)}</p>"
 
 
 def _where(e, trace):
@@ -58,22 +66,28 @@ def _terms(e, top, trace):
     head = [
         _first_head(top),
         _operands_head(e, top),
-        words.html(f"terms.{CATALOGUE[e.op].kind}"),
+        _terms_head(e),
         "",
         "",
     ]
     rows, so_far, largest = [], 0.0, max(abs(t.value) for t in top) or 1.0
     for t in top:
         so_far += t.value
-        label = _source(t.operands[0], e.layer) if _mixed(top) else _label(t, trace)
+        label = _source(t.operands[0], e.layer) if _mixed(top) else _label(t, e, trace)
         so_far_cell = number(so_far, 3) if len(e.values) > 1 else ""
-        rows.append([label, *_term(t, largest), so_far_cell])
+        rows.append([label, *_term(t, e, largest), so_far_cell])
     head[-1] = words.html("explain.so_far") if len(e.values) > 1 else ""
     rest = len(e.values) - len(top)
     if rest > 0:
         left = f"<i class='tw-nowrap'>{words.html('explain.rest', n=f'{rest:,}')}</i>"
         rows.append([left, "", number(e.total - so_far, 3), "", number(e.total, 3)])
     return f'<div class="tw-scroll">{html.table(head, rows, "mono")}</div>'
+
+
+def _terms_head(e):
+    """What a term is; a number that a rotation lets pass is no product."""
+    kept = e.kind == "rotate" and len(e.values) == 1
+    return words.html("terms.copy" if kept else f"terms.{e.kind}")
 
 
 def _mixed(top):
@@ -94,27 +108,44 @@ def _operands_head(e, top):
         return words.html("explain.value")
     slots = zip(*(t.operands for t in top), strict=True)
     names = (" / ".join(dict.fromkeys(_source(o, e.layer) for o in slot)) for slot in slots)
-    return " × ".join(dict.fromkeys(names))
+    return _between(e).join(dict.fromkeys(names))
 
 
-def _term(t, largest):
+def _between(e):
+    """What stands between the operands of a term: LayerNorm's are a number and the mean."""
+    return " − " if e.kind == "layer_norm" else " × "
+
+
+def _term(t, e, largest):
     """Operands, value and bar of one term."""
-    factors = " × ".join(
-        f'<span class="{_role(o)}">{number(o.value, 3)}</span>' for o in t.operands
+    between, (first, *others) = _between(e), t.operands
+    used = [number(first.value, 3), *(_used(between, o.value, 3) for o in others)]
+    factors = between.join(
+        f'<span class="{o.role}">{value}</span>' for o, value in zip(t.operands, used, strict=True)
     )
     width = f"{abs(t.value) / largest * 2.2:.2f}em"
     bar = f'<span class="tw-bar {"negative" if t.value < 0 else ""}" style="width:{width}"></span>'
     return [f'<span class="tw-nowrap">{factors}</span>', f"<b>{number(t.value, 3)}</b>", bar]
 
 
-def _label(t, trace):
-    """Which number of its row the first operand is; on an axis of tokens, the token too."""
+def _used(sign, value, digits=4):
+    """A number behind its sign: negative in brackets, where a second minus would stand beside."""
+    shown = number(value, digits)
+    return f"({shown})" if sign.strip() in ("+", "−") and shown.startswith("−") else shown
+
+
+def _label(t, e, trace):
+    """Which number of its row the first operand is; on an axis of tokens, the token too; with its
+    head where the sum runs over all heads.
+    """
     first = t.operands[0]
     if first.kind != "op":
         return _source(first, first.layer)
     axis = _axes(first.source)[-1]
     if axis in ("key", "vocab"):
         return _coordinate(axis, first.index[-1], trace)
+    if len(first.index) > len(e.index) or e.kind == "norm_all_heads":
+        return f"{words.html('axes.head')} {first.index[1]} · {first.index[2]}"
     return str(first.index[-1])
 
 
@@ -125,11 +156,7 @@ def _source(operand, layer):
     if operand.layer not in (None, layer):
         name = words.text("explain.of_layer", name=name, layer=operand.layer)
     name = html.rich(name)
-    return f'<span class="{_role(operand)}">{name}</span>'
-
-
-def _role(operand):
-    return CATALOGUE[operand.source].role if operand.kind == "op" else ""
+    return f'<span class="{operand.role}">{name}</span>'
 
 
 def _sums(e):
@@ -138,7 +165,8 @@ def _sums(e):
     if len(e.values) > 1:
         lines.append((words.html("explain.sum", n=f"{len(e.values):,}"), number(e.total)))
     for step in e.steps:
-        used, name = number(step.value) if step.sign else "", words.text(f"steps.{step.name}")
+        used = _used(step.sign, step.value) if step.sign else ""
+        name = words.text(f"steps.{step.name}")
         left = words.html("explain.step", sign=step.sign, value=used, name=name)
         lines.append((left, number(step.result)))
     lines.append((f"<b>{words.html('explain.recorded')}</b>", f"<b>{number(e.recorded)}</b>"))

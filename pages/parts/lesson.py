@@ -12,26 +12,47 @@ from pages.parts.html import Token, rich
 from pages.parts.words import text
 
 
-def sizes(trace) -> dict:
-    """The numbers that a lesson may name: the sizes of this model and of this run."""
+def sizes(trace, layer: int | None = None) -> dict:
+    """The numbers that a lesson may name: the sizes of this model and of this run, and those of a
+    layer. What the model or the layer has not is missing.
+    """
     c = trace.config
-    return {
-        "n_layers": c.n_layers,
-        "n_heads": c.n_heads,
-        "n_kv_heads": c.n_kv_heads,
-        "group": c.group,
-        "head_dim": c.head_dim,
-        "n_pairs": c.head_dim // 2,
-        "sqrt_head_dim": f"{math.sqrt(c.head_dim):g}",
-        "width": c.width,
-        "neurons": f"{c.neurons:,}",
-        "vocab": f"{c.vocab:,}",
-        "theta": f"{c.rope_theta:,.0f}",
-        "eps": f"{c.norm_eps:g}",
-        "context": f"{c.context:,}",
-        "n_tokens": len(trace.ids),
-        "n_all_heads": c.n_layers * c.n_heads,
-    }
+    return (
+        _choices(c)
+        | (_of_layer(c, layer) if layer is not None else {})
+        | {
+            "n_layers": c.n_layers,
+            "n_heads": c.n_heads,
+            "n_kv_heads": c.n_kv_heads,
+            "group": c.group,
+            "head_dim": c.head_dim,
+            "sqrt_head_dim": f"{math.sqrt(c.head_dim):g}",
+            "width": c.width,
+            "neurons": f"{c.neurons:,}",
+            "vocab": f"{c.vocab:,}",
+            "eps": f"{c.norm_eps:g}",
+            "context": f"{c.context:,}",
+            "n_tokens": len(trace.ids),
+            "n_all_heads": c.n_layers * c.n_heads,
+        }
+    )
+
+
+def _choices(c):
+    """Constants that only some families have, but for the scale of the scores."""
+    scale = {"score_scale": f"{c.score_scale:.4g}", "score_divisor": f"{1 / c.score_scale:.4g}"}
+    caps = {"attn_softcap": c.attn_softcap, "logit_softcap": c.logit_softcap}
+    own = {"embed_scale": f"{c.embed_scale:.6g}"} if c.embed_scale else {}
+    return scale | own | {name: f"{cap:g}" for name, cap in caps.items() if cap}
+
+
+def _of_layer(c, layer):
+    """How a layer rotates, and its window."""
+    rope, window, own = c.ropes[layer], c.windows[layer], {}
+    if rope:
+        theta = f"{rope.theta:,.0f}"
+        own |= {"rot_dim": rope.dim, "n_pairs": rope.dim // 2, "theta": theta}
+    return own | ({"window": f"{window:,}"} if window else {})
 
 
 def token_values(trace, position: int) -> dict:

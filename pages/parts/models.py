@@ -17,12 +17,23 @@ def available() -> dict[str, str]:
     rest.
 
     TOKENWALK_MODELS holds further paths, separated as in PATH; a file is offered under its name
-    without ending.
+    without ending, a folder under its name.
     """
     offered = {DEFAULT: DEFAULT}
     offered |= {name: name for name in registry.MODELS if registry.on_disk(name)}
+    offered |= {name: name for name in registry.fetched()}
     paths = filter(None, os.environ.get("TOKENWALK_MODELS", "").split(os.pathsep))
-    return offered | {Path(path).stem: path for path in paths}
+    return offered | {_called(path): path for path in paths}
+
+
+def _called(path: str) -> str:
+    """A folder by its name, a file by its name without ending."""
+    return Path(path).name if Path(path).is_dir() else Path(path).stem
+
+
+def can_be_fetched(name: str) -> bool:
+    """Whether a page may offer to download the model: only the one that comes as a package."""
+    return isinstance(registry.MODELS.get(name), registry.Packaged)
 
 
 def title(name: str) -> str:

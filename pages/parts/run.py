@@ -33,7 +33,7 @@ def model(heading=None):
     run then. heading() shows the title that the page would otherwise not come to.
     """
     name = model_name()
-    if name in registry.MODELS and not registry.on_disk(name):
+    if models.can_be_fetched(name) and not registry.on_disk(name):
         (heading or (lambda: None))()
         download.offer(name)
         st.stop()

@@ -5,7 +5,6 @@ no maths.
 import streamlit as st
 
 from core.analyse.view import column_axis
-from core.record.catalogue import BLOCK_IDS
 from pages import canvas
 from pages.parts import session, words
 from pages.parts.words import text
@@ -13,11 +12,13 @@ from pages.parts.words import text
 LABELS = ("aria", "previous", "next", "named", "layer_up", "layer_down", "count", "layer")
 
 
-def current_op() -> str:
-    """The op of the link or of the last step; the first where there is none of that name."""
-    if session.get("op") not in BLOCK_IDS:
+def current_op(steps: tuple[str, ...], usual: str) -> str:
+    """The op of the link or of the last step; the usual one where these steps have none of that
+    name: a layer may lack what the one before had.
+    """
+    if session.get("op") not in steps:
         session.settle(op=None)
-    return session.get("op") or BLOCK_IDS[0]
+    return session.get("op") or usual
 
 
 def column(op: str) -> int | None:

@@ -18,14 +18,15 @@ def html(key: str, /, **values) -> str:
     return rich(lessons.text(session.language(), key, **blank), **values)
 
 
-def op(op_id: str) -> lessons.Lesson:
-    """The lesson of an op."""
-    return lessons.op(session.language(), op_id)
+def op(op) -> lessons.Lesson:
+    """The lesson of an op of the catalogue, as it is true for its model and layer."""
+    return lessons.op(session.language(), op.id, op.tags)
 
 
-def page(name: str) -> lessons.Lesson:
-    """The lesson of a page."""
-    return lessons.page(session.language(), name)
+def page(name: str, ops=()) -> lessons.Lesson:
+    """The lesson of a page, as it is true for the ops that the page shows."""
+    tags = frozenset().union(*(op.tags for op in ops))
+    return lessons.page(session.language(), name, tags)
 
 
 def error(error) -> str:

@@ -8,7 +8,7 @@ import re
 from playwright.sync_api import expect
 
 import lessons
-from core.record.catalogue import BLOCK_IDS
+from tests.llama_ops import BLOCK_IDS
 
 # The element with the focus, also inside a component: its tag, role and class.
 FOCUS = """() => {

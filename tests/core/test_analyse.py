@@ -7,6 +7,7 @@ from core import RunSpec, run
 from core.analyse.heads import attention, n_sinks, reduce_max, sharpest, sink_share
 from core.analyse.lens import lens
 from tests.conftest import SMOLLM
+from tests.core.conftest import EACH_FAMILY
 
 IDS = (258, 273, 34, 264, 51, 52, 297, 298, 277, 40)
 
@@ -19,6 +20,16 @@ def test_the_last_layer_of_the_lens_is_the_models_own_answer(tiny_name, token, p
     assert len(seen.ranks) == len(seen.probs) == 2
     assert seen.ranks[-1] == 1 + sum(float(row[token]) < float(other) for other in row)
     assert seen.probs[-1] == pytest.approx(trace.probs(position)[token], rel=1e-4)
+
+
+@EACH_FAMILY
+def test_the_lens_ends_in_the_models_own_answer_in_every_family(case, trace_of):
+    trace = trace_of(case)
+    for token in (0, 45):
+        seen = lens(trace, token, position=30)
+        assert len(seen.ranks) == trace.config.n_layers
+        assert seen.ranks[-1] == 1 + (trace.logits(30) > trace.logits(30)[token]).sum()
+        assert seen.probs[-1] == pytest.approx(trace.probs(30)[token], rel=1e-4)
 
 
 def test_an_answer_appears_in_the_lens(smollm):
@@ -45,6 +56,17 @@ def test_long_maps_are_reduced_by_the_maximum(tiny_name):
     whole = trace.read("attn.weights", 1)[2]
     assert seen.maps[1, 2, 1, 0] == whole[3:6, 0:3].max()
     assert seen.maps[1, 2, 3, 3] == whole[9:, 9:].max()
+
+
+@pytest.mark.parametrize("largest", [70, 35, 24, 10])
+def test_a_window_counted_in_cells_of_a_map(trace_of, largest):
+    trace = trace_of("gemma2")  # layer 0 sees 8 tokens, layer 1 all
+    seen = attention(trace, largest)
+    assert (seen.windows[0], seen.windows[1]) == ({70: 8, 35: 5, 24: 4, 10: 2}[largest], None)
+    visible = np.isfinite(trace.read("attn.masked", 0)).astype(np.float32)
+    ago = np.subtract.outer(*[np.arange(seen.maps.shape[-1])] * 2)
+    expected = (ago >= 0) & (ago < seen.windows[0])
+    np.testing.assert_array_equal(reduce_max(visible, largest)[0] > 0, expected)
 
 
 def test_reduce_max_by_hand():

@@ -4,7 +4,7 @@ import pytest
 
 from core import PromptError, RunSpec, SettingError, open_model
 from core.run import prompt_ids
-from core.text import chat
+from core.text import chat, markers
 from tests import tiny as tiny_file
 from tests.conftest import SMOLLM
 
@@ -56,44 +56,37 @@ def test_a_message_needs_a_role_and_a_text(message):
     assert caught.value.code == "bad_message"
 
 
-def render(template, content="Hi"):
-    special = {"<s>": 0}
-    return chat.render(template, [("user", content)], special, 0, ("<s>",))
+def render(template, content="Hi", literal=True):
+    special = markers.pattern(["<s>", "§"])
+    return chat.render(template, [("user", content)], special, {"bos_token": "<s>"}, literal)
+
+
+ECHO = "{{ bos_token }}{% for m in messages %}{{ m.role }}: {{ m['content'] }}{% endfor %}"
 
 
 def test_pieces_are_markers_or_text():
-    template = "{{ bos_token }}{% for m in messages %}{{ m.role }}: {{ m['content'] }}{% endfor %}"
-    assert render(template, "a<s>b") == [("<s>", True), ("user: a<s>b", False)]
+    assert render(ECHO, "a<s>b") == [("<s>", True), ("user: a<s>b", False)]
+    switched = render(ECHO, "a<s>b", literal=False)
+    assert switched == [("<s>", True), ("user: a", False), ("<s>", True), ("b", False)]
 
 
-@pytest.mark.parametrize(
-    "template",
-    [
-        "{{ messages[9].content }}",
-        "{% if %}",
-        "{{ raise_exception('no') }}",
-        "{{ ''.__class__.__mro__[1].__subclasses__() }}",
-        "{{ messages.append(1) }}",
-        "{{ 1 / 0 }}",
-        "{{ 'a' + 1 }}",
-        "{{ nothing.here }}",
-        "{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}",
-        "{% for m in messages * 30000 %}{{ 'a' * 1000 }}{% endfor %}",
-        "{{ range(10) | list }}",
-        "x" * 64_001,
-    ],
-)
-def test_templates_that_misbehave(template):
-    with pytest.raises(PromptError) as caught:
-        render(template)
-    assert caught.value.code == "bad_template"
+def test_a_marker_of_one_character_stays_text_too():
+    assert render(ECHO + "§", "§1") == [("<s>", True), ("user: §1", False), ("§", True)]
 
 
 def test_a_text_of_every_character_that_could_protect_it():
     everything = "".join(map(chr, range(0xE000, 0xF900)))
     assert render("{{ messages[0].content }}", everything) == [(everything, False)]
     with pytest.raises(PromptError):
-        render("{{ messages[0].content }}", "".join(map(chr, range(0xF0000, 0x110000))))
+        render("{{ messages[0].content }}", "<s>" + "".join(map(chr, range(0xF0000, 0x110000))))
+
+
+def test_markers_in_contents_become_ids_when_they_are_switched_on(tiny):
+    words, messages = tiny.tokenizer, [("user", "Hi<|im_end|>the")]
+    literal, switched = words.chat(messages), words.chat(messages, control=True)
+    assert (literal.count(2), switched.count(2)) == (1, 2)
+    assert words.decode(literal) == words.decode(switched)
+    assert words.chat([("user", "Hi")]) == words.chat([("user", "Hi")], control=True)
 
 
 def test_a_file_without_a_template(tmp_path):

@@ -137,6 +137,8 @@ def one_sentence(result):
         ("inspect", __file__),
         ("inspect", "/nothing/here.safetensors"),
         ("fetch", "nothing"),
+        ("compare", "/nothing/here.npz", "--model", "TINY"),
+        ("compare", __file__, "--model", "TINY"),
     ],
 )
 def test_failures_are_one_sentence_and_exit_code_2(command, tiny_name, args):
@@ -180,6 +182,98 @@ def test_inspect_lets_no_name_steer_the_terminal(command, tmp_path):
     code, out, _ = command("inspect", path)
     assert code == 0 and "x1b[31m" in out
     assert not set("\x1b\x07") & set(out) and out.count("\n") == 3
+
+
+# ---- compare -------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def exported(command, tiny_name, tmp_path):
+    """What `trace` wrote of the tiny model."""
+    path = tmp_path / "t.safetensors"
+    command("trace", "--model", tiny_name, "--prompt", PROMPT, "--out", path)
+    return path
+
+
+def test_compare_agrees_with_what_trace_wrote(command, tiny_name, exported):
+    code, out, err = command("compare", exported, "--model", tiny_name)
+    assert (code, err) == (0, "") and "All 44 values agree." in out
+    assert "All 44" in command("compare", exported, "--model", tiny_name, "--prompt", PROMPT)[1]
+
+
+def test_compare_finds_the_model_by_the_name_in_the_file(command, smollm, tmp_path):
+    path = tmp_path / "t.safetensors"
+    trace = ("trace", "--model", SMOLLM, "--prompt", "Hi you", "--out", path, "--ops", "mlp.out")
+    assert command(*trace, "--layers", "0,3")[0] == 0
+    code, out, _ = command("compare", path)
+    assert code == 0 and "All 2 values agree." in out and "0,3" in out
+
+
+def test_compare_says_what_differs_and_why(command, tiny_name, tmp_path):
+    trace, path = run(RunSpec(tiny_name, prompt=PROMPT)), tmp_path / "t.npz"
+    given = {f"blocks.{n}.attn.hook_rot_q": trace.read("attn.q", n)[None] for n in (0, 1)}
+    np.savez(path, input_ids=[trace.ids], precision="float32", **given, junk=np.ones(3))
+    code, out, err = command("compare", path, "--model", tiny_name)
+    assert (code, err) == (1, "") and max(map(len, out.splitlines())) <= 100
+    assert "First to differ: attn.q_rot of layer 0.\n  position " in out
+    assert "It equals ours with this mistake made: there is no rotation (RoPE)." in out
+    assert "attn.q_rot     0-1" in out and "DIFFERS from layer 0 on" in out
+    assert "Not compared: junk (no name of ours" in out
+
+
+def test_compare_with_ids_or_a_precision_from_the_command_line(command, tiny_name, tmp_path):
+    path, ids = tmp_path / "t.npz", (5, 6, 7)
+    logits = run(RunSpec(tiny_name, ids=ids)).logits()
+    np.savez(path, logits=logits * np.float32(1.01))
+    args = ("compare", path, "--model", tiny_name, "--ids", "5,6,7")
+    assert command(*args)[0] == 1
+    code, out, _ = command(*args, "--precision", "bfloat16")
+    assert code == 0 and "Nothing differs by more than bfloat16 explains." in out
+
+
+def test_compare_says_other_weights_first_and_judges_no_small_difference(
+    command, tiny_name, tmp_path
+):
+    path, logits = tmp_path / "t.npz", run(RunSpec(tiny_name, ids=(5, 6))).logits()
+    other = {"model_sha256": "0" * 64, "quantization": '{"Q4_K": 5}', "ids": [5, 6]}
+    np.savez(path, logits=logits * np.float32(1.2), **other)
+    code, out, _ = command("compare", path, "--model", tiny_name)
+    assert code == 0 and out.startswith("Other weights: theirs have sha256 '000000000000'")
+    np.savez(path, logits=logits * np.float32(1.2), **other | {"quantization": '{"F16": 5}'})
+    assert command("compare", path, "--model", tiny_name)[0] == 1
+
+
+IDS_567 = {"ids": [5, 6, 7]}
+LOGITS = {"logits": np.zeros(299, np.float32)}
+
+
+@pytest.mark.parametrize(
+    ("arrays", "args", "said"),
+    [
+        (LOGITS | IDS_567, (), "it names no model"),
+        (LOGITS | IDS_567 | {"model": "/etc/passwd"}, (), "it names no model"),
+        (LOGITS | IDS_567 | {"model": "../../m.gguf"}, (), "it names no model"),
+        (LOGITS, ("--model", "TINY"), "no token ids"),
+        (LOGITS | {"ids": [5.0, 6]}, ("--model", "TINY"), "no row of whole numbers"),
+        (LOGITS | {"ids": [[5], [6]]}, ("--model", "TINY", "--ids", "5,7"), "are 5 6, those"),
+        (LOGITS | {"ids": [[5, 6], [7, 8]]}, ("--model", "TINY"), "no row of whole numbers"),
+        (LOGITS | {"ids": [5, 299]}, ("--model", "TINY"), "from 0 to 298"),
+        (LOGITS | {"ids": [5] * 1025}, ("--model", "TINY"), "the limit is 1024"),
+        (LOGITS | IDS_567, ("--model", "TINY", "--ids", "5,x"), "ids must be"),
+        (LOGITS | IDS_567 | {"precision": "int8"}, ("--model", "TINY"), "precision must be"),
+        ({"x": np.zeros(3)} | IDS_567, ("--model", "TINY"), "no array in it has the name"),
+        ({"logits": np.zeros(3)} | IDS_567, ("--model", "TINY"), "its shape (3,) is not (299,)"),
+        ({"logits": np.array([{}])} | IDS_567, ("--model", "TINY"), "never opened"),
+    ],
+)
+def test_what_compare_cannot_judge_is_one_sentence(
+    command, tiny_name, tmp_path, arrays, args, said
+):
+    path = tmp_path / "t.npz"
+    np.savez(path, **arrays)
+    result = command("compare", path, *(tiny_name if arg == "TINY" else arg for arg in args))
+    one_sentence(result)
+    assert said in result[2]
 
 
 def python(*args, **settings):

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 from core import Edit, RunSpec, SettingError, generate, run
-from core.model.axes import OP_AXES
+from core.model.axes import VOCAB_OPS
 from core.model.tap import apply_edit
-from core.record.catalogue import BLOCK_IDS
 from tests.conftest import SMOLLM
+from tests.core.conftest import EACH_CASE
+from tests.llama_ops import BLOCK_IDS, OP_IDS
 
 FRANCE = "The capital of France is"
 PARIS = 7042
@@ -58,7 +59,7 @@ def test_positions_are_absolute():
     assert changed_cells(edit, (3, 1), first=6) == changed_cells(edit, (3, 1), first=0) == set()
 
 
-@pytest.mark.parametrize("op", [op for op in OP_AXES if op != "probs"])
+@pytest.mark.parametrize("op", OP_IDS[:-1])
 def test_every_op_can_be_edited(tiny_name, op):
     edit = Edit(op, position=3, index=2, kind="add", value=3.0)
     before, after = run(RunSpec(tiny_name, ids=IDS)), run(RunSpec(tiny_name, ids=IDS, edits=[edit]))
@@ -68,6 +69,46 @@ def test_every_op_can_be_edited(tiny_name, op):
         with np.errstate(invalid="ignore"):  # -inf - -inf, where a cell is masked
             change = np.abs(after.read(op, 0) - before.read(op, 0))
         assert np.nanmax(change) == pytest.approx(3, abs=1e-4)
+
+
+@EACH_CASE
+def test_every_op_of_every_family_can_be_edited(case, trace_of):
+    before = trace_of(case)
+    for op in before.catalogue.ids[:-1]:
+        layer = before.catalogue.layers_with(op)[0]
+        edit = Edit(op, layer, position=3, index=2, kind="add", value=3.0)
+        after = trace_of(case, edits=[edit])
+        assert np.abs(after.logits(3) - before.logits(3)).max() > 1e-4, op
+        np.testing.assert_array_equal(after.logits(2), before.logits(2))
+        old, new = (
+            t.output(op, 3) if op in VOCAB_OPS else t.read(op, layer) for t in (before, after)
+        )
+        with np.errstate(invalid="ignore"):  # -inf - -inf, where a cell is masked
+            assert np.nanmax(new - old) == pytest.approx(3, abs=1e-4), op
+
+
+@pytest.mark.parametrize(
+    ("case", "edit"),
+    [
+        ("llama", Edit("pos_embed")),
+        ("llama", Edit("attn.q_norm", layer=0)),
+        ("gpt2", Edit("attn.q_rot")),
+        ("gpt2", Edit("mlp.gate", layer=1)),
+        ("olmo2", Edit("attn_norm")),
+        ("smollm3", Edit("attn.k_rot", layer=3)),
+        ("gemma3", Edit("attn.softcap")),
+    ],
+)
+def test_an_op_that_the_model_or_layer_lacks_cannot_be_edited(case, edit, trace_of):
+    with pytest.raises(SettingError) as caught:
+        trace_of(case, edits=[edit])
+    assert caught.value.code == "bad_edit"
+
+
+def test_an_edit_without_a_layer_reaches_the_layers_that_have_the_op(trace_of):
+    edited = trace_of("smollm3", edits=[Edit("attn.k_rot")])
+    assert [edited.read("attn.k_rot", n).any() for n in (0, 1, 2)] == [False] * 3
+    assert edited.read("attn.k", 3).any()
 
 
 def test_an_edit_of_the_logits(tiny_name):
@@ -125,9 +166,30 @@ def test_one_neuron_writes_the_spike(smollm):
     ],
 )
 def test_decode_with_edits_is_prefill_with_edits(tiny_name, edit):
-    events = list(generate(RunSpec(tiny_name, ids=IDS, max_new_tokens=5, edits=[edit])))
-    ids = [*IDS, *(event.id for event in events)]
-    whole = run(RunSpec(tiny_name, ids=ids[:-1], edits=[edit]))
+    check_decode_is_prefill(tiny_name, edit)
+
+
+@pytest.mark.parametrize(
+    ("case", "edit"),
+    [
+        ("gpt2", Edit("pos_embed", position=12, kind="scale", value=2.0)),
+        ("gemma2", Edit("attn.softcap", layer=1, position=11, kind="scale", value=-1.0)),
+        ("gemma2", Edit("logits_capped", index=5, kind="add", value=0.5)),
+        ("gemma3", Edit("attn.k_norm", layer=5, head=1)),
+        ("gemma3", Edit("embed_scaled", position=10, kind="scale", value=0.5)),
+        ("olmo2", Edit("attn.q_norm", layer=0, head=3, kind="scale", value=2.0)),
+        ("olmo2", Edit("mlp.post_norm", index=7, kind="add", value=1.0)),
+    ],
+)
+def test_decode_with_edits_of_new_ops_is_prefill_with_them(case, edit, name_of):
+    check_decode_is_prefill(name_of(case), edit)
+
+
+def check_decode_is_prefill(name, edit):
+    ids = [i % 90 for i in IDS]
+    events = list(generate(RunSpec(name, ids=ids, max_new_tokens=5, edits=[edit])))
+    ids = [*ids, *(event.id for event in events)]
+    whole = run(RunSpec(name, ids=ids[:-1], edits=[edit]))
     for n, event in enumerate(events):
         logits = whole.logits(len(IDS) - 1 + n).astype(np.float64)
         assert logits.argmax() == event.id

@@ -5,8 +5,9 @@ import pytest
 
 from core import RunSpec, run
 from core.analyse.explain import explain
-from core.record.catalogue import BLOCK_IDS, CATALOGUE
+from core.model.axes import OP_AXES, VOCAB_OPS
 from tests.conftest import SMOLLM
+from tests.llama_ops import BLOCK_IDS, OP_IDS
 
 IDS = (258, 273, 34, 264, 51, 52, 297, 298, 277, 40)
 PROMPT = "When Mary and John went to the store, John gave a drink to"
@@ -25,22 +26,18 @@ class Falsified:
         value = self._trace.read(op, layer)
         return self._change(value) if op == self._op else value
 
-    def logits(self, position=-1):
-        value = self._trace.logits(position)
-        return self._change(value) if self._op == "logits" else value
-
-    def probs(self, position=-1):
-        value = self._trace.probs(position)
-        return self._change(value) if self._op == "probs" else value
+    def output(self, op, position=-1):
+        value = self._trace.output(op, position)
+        return self._change(value) if op == self._op else value
 
 
-def cells(trace, op, n, seed=0):
-    """Random indices of an op; outputs are addressed by position and token."""
-    rng = np.random.default_rng([seed, list(CATALOGUE).index(op)])
-    if op in ("logits", "probs"):
+def cells(trace, op, layer, n):
+    """Random indices of an op; those of the vocabulary are addressed by position and token."""
+    rng = np.random.default_rng([layer or 0, list(OP_AXES).index(op)])
+    if op in VOCAB_OPS:
         shape = (len(trace.ids), trace.config.vocab)
     else:
-        shape = trace.read(op, 0 if op in BLOCK_IDS else None).shape
+        shape = trace.read(op, layer).shape
     return [tuple(int(rng.integers(size)) for size in shape) for _ in range(n)]
 
 
@@ -48,34 +45,23 @@ def layers_of(op, layers):
     return layers if op in BLOCK_IDS else (None,)
 
 
-@pytest.mark.parametrize("op", CATALOGUE)
+@pytest.mark.parametrize("op", OP_IDS)
 def test_every_op_explains_on_the_real_model(smollm, op):
     trace = run(RunSpec(SMOLLM, prompt=PROMPT))
     for layer in layers_of(op, (0, 11, 29)):
-        for index in cells(trace, op, 20, layer or 0):
+        for index in cells(trace, op, layer, 20):
             e = explain(trace, op, layer, index)
             assert e.equal, (op, layer, index, e.value, e.recorded)
             assert e.difference == 0 or abs(e.difference) <= e.tolerance
 
 
-@pytest.mark.parametrize("op", CATALOGUE)
+@pytest.mark.parametrize("op", OP_IDS)
 def test_every_op_explains_on_the_tiny_model(tiny_name, op):
     trace = run(RunSpec(tiny_name, ids=IDS))
     for layer in layers_of(op, (0, 1)):
-        for index in cells(trace, op, 20, layer or 0):
+        for index in cells(trace, op, layer, 20):
             e = explain(trace, op, layer, index)
             assert e.equal, (op, layer, index, e.value, e.recorded)
-
-
-@pytest.mark.parametrize("op", CATALOGUE)
-def test_a_falsified_record_is_not_equal(tiny_name, op):
-    trace = run(RunSpec(tiny_name, ids=IDS))
-    for layer in layers_of(op, (1,)):
-        for index in cells(trace, op, 10):
-            wrong = Falsified(trace, op, lambda value: value * np.float32(1.01) + np.float32(0.01))
-            e = explain(wrong, op, layer, index)
-            masked = op == "attn.masked" and index[2] > index[1]
-            assert masked or not e.equal, (op, index, e.value, e.recorded)
 
 
 @pytest.mark.parametrize("falsified", [5.0, 0.0, np.nan])
@@ -93,12 +79,10 @@ def test_a_visible_cell_does_not_hold_minus_infinity(tiny_name):
     assert not explain(wrong, "mlp.out", 0, (1, 1)).equal
 
 
-@pytest.mark.parametrize("op", CATALOGUE)
+@pytest.mark.parametrize("op", OP_IDS)
 def test_terms_make_the_total_and_steps_the_value(tiny_name, op):
     trace = run(RunSpec(tiny_name, ids=IDS))
-    for index in (
-        [(3, 2), (4, 7), (9, 20)] if len(CATALOGUE[op].axes) < 3 else [(3, 1, 2), (2, 1, 1)]
-    ):
+    for index in [(3, 2), (4, 7), (9, 20)] if len(OP_AXES[op]) < 3 else [(3, 1, 2), (2, 1, 1)]:
         e = explain(trace, op, 1 if op in BLOCK_IDS else None, index)
         if not len(e.values):
             continue

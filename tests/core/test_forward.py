@@ -3,17 +3,15 @@
 import numpy as np
 import pytest
 
+from core import open_model
 from core.model import forward
 from core.model.axes import OP_AXES
 from core.model.cache import KVCache
-from core.record.catalogue import CATALOGUE
+from core.record.catalogue import catalogue_of
 from tests import tiny as tiny_file
+from tests.core import conftest
+from tests.llama_ops import BLOCK_IDS, OP_IDS
 
-BLOCK_ORDER = (
-    "resid_pre attn_norm attn.q attn.k attn.v attn.q_rot attn.k_rot attn.scores attn.masked "
-    "attn.weights attn.mix attn.out resid_mid mlp_norm mlp.gate mlp.up mlp.act mlp.hidden "
-    "mlp.out resid_post"
-).split()
 IDS = [258, 273, 34, 264, 51, 52, 297, 298, 277, 40]
 
 
@@ -41,13 +39,14 @@ def test_order_of_the_taps_is_a_contract(tiny):
         return value
 
     logits(tiny, [IDS], tap)
-    blocks = [(op, layer) for layer in (0, 1) for op in BLOCK_ORDER]
+    blocks = [(op, layer) for layer in (0, 1) for op in BLOCK_IDS]
     assert seen == [("embed", None), *blocks, ("final_norm", None), ("logits", None)]
 
 
-def test_catalogue_has_the_ops_of_the_pass_in_order():
-    assert list(CATALOGUE) == ["embed", *BLOCK_ORDER, "final_norm", "logits", "probs"]
-    assert list(CATALOGUE) == list(OP_AXES)
+def test_catalogue_has_the_ops_of_the_pass_in_order(tiny):
+    catalogue = catalogue_of(tiny.config)
+    assert list(catalogue.ids) == OP_IDS
+    assert [list(block) for block in catalogue.blocks] == [BLOCK_IDS, BLOCK_IDS]
 
 
 def test_what_the_tap_returns_is_what_the_pass_uses(tiny):
@@ -62,6 +61,34 @@ def test_decode_is_prefill(tiny, sizes):
     edges = np.cumsum([0, *sizes])
     parts = [IDS[a:b] for a, b in zip(edges, edges[1:], strict=False)]
     np.testing.assert_allclose(logits(tiny, parts), logits(tiny, [IDS]), rtol=0, atol=1e-4)
+
+
+@conftest.EACH_CASE
+@pytest.mark.parametrize("sizes", [[1] * 40, [13, 27]], ids=["one by one", "in parts"])
+def test_decode_is_prefill_in_every_family(case, sizes, name_of):
+    """Up to the length from which some models rotate otherwise."""
+    model, edges = open_model(name_of(case)), np.cumsum([0, *sizes])
+    ids = conftest.IDS[: edges[-1]]
+    whole = logits(model, [ids])
+    parts = [ids[a:b] for a, b in zip(edges, edges[1:], strict=False)]
+    np.testing.assert_allclose(logits(model, parts), whole, rtol=0, atol=1e-4 * np.abs(whole).max())
+
+
+@conftest.EACH_CASE
+def test_a_row_does_not_know_what_follows_in_any_family(case, name_of):
+    model = open_model(name_of(case))
+    whole, start = (logits(model, [conftest.IDS[:n]]) for n in (40, 25))
+    np.testing.assert_allclose(whole[:25], start, rtol=0, atol=1e-4 * np.abs(whole).max())
+    assert np.abs(logits(model, [[9, *conftest.IDS[1:25]]])[:7] - start[:7]).max() > 1e-2
+
+
+def test_a_window_bounds_what_reaches_a_row(name_of):
+    # two layers, each of which sees the last 8 tokens: a row knows of the 14 before it, no more
+    model = open_model(name_of("mistral"))
+    assert model.config.windows == (8, 8)
+    one, other = logits(model, [conftest.IDS[:30]]), logits(model, [[9, *conftest.IDS[1:30]]])
+    changed = np.abs(one - other).max(axis=1) > 0
+    assert changed[:15].all() and not changed[15:].any()
 
 
 def test_decode_is_prefill_on_the_real_model(smollm):

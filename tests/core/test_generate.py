@@ -4,6 +4,11 @@ import numpy as np
 import pytest
 
 from core import Edit, PromptError, RunSpec, generate, run
+from core.decode.generate import PREFIXES, next_logits
+from core.model import forward
+from core.model.cache import KVCache
+from core.run import TRACES
+from tests import families
 from tests import tiny as tiny_file
 from tests.conftest import SMOLLM
 
@@ -110,3 +115,83 @@ def test_a_penalty_breaks_a_repetition(smollm):
 
 def ids_of(name, spec):
     return [event.id for event in events_of(name, **spec)]
+
+
+# what an earlier prompt left
+
+
+@pytest.fixture
+def passes(monkeypatch):
+    """How many ids each forward pass took."""
+    PREFIXES.clear()
+    sizes, real = [], forward.forward
+
+    def counting(ids, *rest):
+        sizes.append(len(ids))
+        return real(ids, *rest)
+
+    monkeypatch.setattr(forward, "forward", counting)
+    return sizes
+
+
+def long_ids(model, n, changed=()):
+    ids = [(5 * i * i + i) % model.config.vocab for i in range(n)]
+    for at in changed:
+        ids[at] = (ids[at] + 1) % model.config.vocab
+    return tuple(ids)
+
+
+@pytest.mark.parametrize(
+    "changed, n_reused", [(199, 192), (130, 128), (128, 128), (127, 64), (3, 0)]
+)
+def test_a_prompt_that_begins_alike_is_not_run_again(tiny, tiny_name, passes, changed, n_reused):
+    ids, edited = long_ids(tiny, 200), long_ids(tiny, 200, [changed])
+    events_of(tiny_name, ids=ids, max_new_tokens=1)
+    assert passes == [64, 64, 64, 8]
+    passes.clear()
+    (event,) = events_of(tiny_name, ids=edited, max_new_tokens=1)
+    assert event.n_reused == n_reused and sum(passes) == 200 - n_reused
+    assert event.n_cached == 200
+
+
+def test_what_was_reused_is_what_would_have_been_run(tiny, tiny_name, passes):
+    spec = {"ids": long_ids(tiny, 200, [150]), "max_new_tokens": 5}
+    alone = events_of(tiny_name, **spec)
+    PREFIXES.clear()
+    events_of(tiny_name, ids=long_ids(tiny, 200), max_new_tokens=1)
+    after = events_of(tiny_name, **spec)
+    assert (alone[0].n_reused, after[0].n_reused) == (0, 128)
+    assert [(e.id, e.logprob) for e in alone] == [(e.id, e.logprob) for e in after]  # bit for bit
+
+
+def test_an_edited_run_leaves_nothing_to_an_unedited_one(tiny, tiny_name, passes):
+    ids, edits = long_ids(tiny, 100), [Edit("attn.mix", layer=0, head=1)]
+    events_of(tiny_name, ids=ids, edits=edits, max_new_tokens=1)
+    assert events_of(tiny_name, ids=ids, max_new_tokens=1)[0].n_reused == 0
+    assert events_of(tiny_name, ids=ids, edits=edits, max_new_tokens=1)[0].n_reused == 64
+
+
+def test_run_takes_nothing_from_an_earlier_prompt(tiny, tiny_name, passes):
+    ids = long_ids(tiny, 150)
+    events_of(tiny_name, ids=ids, max_new_tokens=1)
+    passes.clear()
+    TRACES.clear()
+    run(RunSpec(tiny_name, ids=ids))
+    assert sum(passes) == 150
+
+
+def test_angles_that_depend_on_the_length_are_not_reused(tmp_path, passes):
+    name = str(families.build_folder(tmp_path / "m", "llama", **families.SCALINGS["dynamic"]))
+    ids = tuple(i % 90 + 3 for i in range(100))
+    events_of(name, ids=ids, max_new_tokens=1)
+    assert events_of(name, ids=ids[:90], max_new_tokens=1)[0].n_reused == 0
+    assert events_of(name, ids=ids, max_new_tokens=1)[0].n_reused == 64
+
+
+def test_a_position_past_the_limit_is_refused_before_the_pass(tiny, passes):
+    c = tiny.config
+    cache = KVCache(c.n_layers, c.context + 1, c.n_kv_heads, c.head_dim)
+    cache.length = c.context
+    with pytest.raises(PromptError, match=str(c.context)):
+        next_logits(tiny, [5], cache)
+    assert passes == []

@@ -9,7 +9,11 @@ import pytest
 from core import open_model
 from core.files import config as file_config
 from core.files import gguf
-from core.files.weights import GGUF_NAMES, shapes, unpermute
+from core.files.families import FAMILIES
+from core.files.loader import unpermute
+from core.files.names import weights_in
+from core.files.shapes import TOP, shapes
+from core.model.config import Rope
 from tests import tiny as tiny_file
 
 
@@ -41,7 +45,8 @@ def test_config(tiny):
     assert (c.n_layers, c.width, c.neurons) == (t.LAYERS, t.WIDTH, t.NEURONS)
     assert (c.n_heads, c.n_kv_heads, c.head_dim, c.group) == (t.HEADS, t.KV_HEADS, t.HEAD_DIM, 2)
     assert c.vocab == len(t.vocabulary()) and c.context == t.CONTEXT
-    assert (c.rope_theta, c.norm_eps) == pytest.approx((10_000, 1e-5))
+    # what the file keeps as float32 is again the decimal that was meant
+    assert (c.ropes, c.norm_eps) == ((Rope(8, 10_000.0),) * 2, 1e-5)
     assert c.score_scale == pytest.approx(8**-0.5)
 
 
@@ -49,7 +54,7 @@ def test_config_of_the_real_model(smollm):
     c = smollm.config
     assert (c.n_layers, c.width, c.neurons, c.vocab, c.context) == (30, 576, 1536, 49_152, 8192)
     assert (c.n_heads, c.n_kv_heads, c.head_dim) == (9, 3, 64)
-    assert (c.rope_theta, c.norm_eps) == pytest.approx((1e5, 1e-5))
+    assert (set(c.ropes), c.norm_eps) == ({Rope(64, 1e5)}, 1e-5)
     assert smollm.weights.n_parameters == 134_515_008
     assert smollm.weights.nbytes == 4 * 134_515_008 and smollm.weights.tied
 
@@ -66,20 +71,13 @@ def test_keys_that_may_be_missing_have_the_formats_defaults(tmp_path):
     changed = {"llama.attention.head_count_kv": None, "llama.rope.freq_base": None}
     path = tiny_file.build(tmp_path / "m.gguf", changed)
     config = file_config.from_gguf(gguf.read(path))
-    assert (config.n_kv_heads, config.rope_theta) == (4, 10_000.0)
+    assert (config.n_kv_heads, config.ropes[0].theta) == (4, 10_000.0)
 
 
 def test_weights_are_those_of_the_file_in_the_models_own_order(tiny):
     for name, array in tiny_file.arrays().items():
-        ours, layer = our_name(name)
+        ((ours, layer),) = weights_in(name, FAMILIES["llama"])
         np.testing.assert_array_equal(tiny.weights.get(ours, layer), array)
-
-
-def our_name(gguf_name):
-    for ours, pattern in GGUF_NAMES.items():
-        for layer in range(tiny_file.LAYERS):
-            if pattern.format(layer) == gguf_name:
-                return ours, layer if "{}" in pattern else None
 
 
 def test_unpermute_by_hand():
@@ -91,7 +89,7 @@ def test_unpermute_by_hand():
 def test_weights_are_frozen_float32_of_the_stated_shapes(smollm):
     wanted = shapes(smollm.config)
     for name, shape in wanted.items():
-        weight = smollm.weights.get(name, None if name in ("embed", "final_norm", "head") else 7)
+        weight = smollm.weights.get(name, None if name in TOP else 7)
         assert weight.shape == shape and weight.dtype == np.float32
         assert not weight.flags.writeable and weight.flags.c_contiguous
 

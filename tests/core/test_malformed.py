@@ -57,7 +57,7 @@ MALFORMED = {
     "pickle": (b"\x80\x02}q\x00." + b"\0" * 60, "pickle"),
     "version 1": (header(version=1), "version 1"),
     "version 4": (header(version=4), "version 4"),
-    "big-endian version": (header(version=3 << 24), "version"),
+    "big-endian version": (header(version=3 << 24), "big-endian"),
     "no tensors": (header(tensors=()), "no tensors"),
     "tensor count 2^63-1": (header(n_tensors=2**63 - 1), "tensor count"),
     "tensor count 2^64-1": (header(n_tensors=2**64 - 1), "tensor count"),
@@ -73,6 +73,27 @@ MALFORMED = {
     "array length 2^62": (header([entry("a", ARRAY, array(TEXT, MANY))]), "key a"),
     "array length wraps": (header([entry("a", ARRAY, array(U64, 1 << 61))]), "key a"),
     "nested arrays": (header([entry("a", ARRAY, array(ARRAY, 1) * 100_000)]), "array of type 9"),
+    "numbers without end": (
+        header([entry("a", ARRAY, array(0, 1 << 21, bytes(1 << 21)))]),
+        "more values than any model",
+    ),
+    "texts without end": (
+        header([entry("a", ARRAY, array(TEXT, 1 << 21, bytes(1 << 24)))]),
+        "more values than any model",
+    ),
+    "text past the end": (
+        header([entry("a", ARRAY, array(TEXT, 2, struct.pack("<Q", 500) + b"x" * 300))], data=b""),
+        "key a needs",
+    ),
+    "a long text": (
+        header([entry("a", TEXT, struct.pack("<Q", 25_000_000) + bytes(25_000_000))]),
+        "more bytes of text",
+    ),
+    "texts of many bytes": (
+        header([entry("a", ARRAY, array(TEXT, 2, struct.pack("<Q", 1 << 62) + bytes(99)))]),
+        "more bytes of text",
+    ),
+    "tensors without end": (header(tensors=[tensor()] * 20_000), "20000 are more"),
     "array of type 99": (header([entry("a", ARRAY, array(99, 1, b"\0" * 8))]), "type 99"),
     "truth value 7": (header([entry("a", BOOL, b"\7")]), "truth value"),
     "alignment 0": (header([entry("general.alignment", U32, struct.pack("<I", 0))]), "alignment"),
@@ -136,7 +157,18 @@ WRONG_METADATA = [
     {"llama.rope.freq_base": -1.0},
     {"llama.rope.dimension_count": 4},
     {"llama.rope.scaling.type": "linear"},
+    {"llama.rope.scaling.type": "swirl", "llama.rope.scaling.factor": 2.0},
+    {"llama.rope.scaling.type": "longrope", "llama.rope.scaling.factor": 2.0},
+    {"llama.rope.scaling.factor": 0.0},
+    {"llama.rope.scaling.factor": 0.5, "llama.rope.scaling.type": "yarn"},
+    {"llama.rope.scaling.attn_factor": float("nan")},
+    {"llama.attention.value_length": 16},
+    {"llama.attention.causal": False},
+    {"llama.attention.scale": 0.5},
+    {"llama.expert_count": 8},
+    {"llama.logit_scale": 16.0},
     {"llama.attention.head_count_kv": 3},
+    {"llama.attention.head_count_kv": [2, 2]},
     {"llama.attention.head_count_kv": 4},
     {"llama.attention.head_count": 64},
     {"llama.attention.key_length": 7},
@@ -182,6 +214,25 @@ def test_another_architecture(tmp_path):
     assert caught.value.code == "unsupported" and "mamba" in str(caught.value)
 
 
+DIVISORS = {
+    "of another number": {"rope_freqs": [1, 1, 1]},
+    "of 0": {"rope_freqs": [1, 1, 0, 1]},
+    "without a number": {"rope_freqs": [1, 1, float("nan"), 1]},
+    "of one kind only": {"rope_factors_long": [1, 1, 1, 1]},
+    "of both kinds": {"rope_freqs": [1] * 4, "rope_factors_long": [1] * 4}
+    | {"rope_factors_short": [1] * 4},
+    "in a table": {"rope_freqs": [[1, 1], [1, 1]]},
+}
+
+
+@pytest.mark.parametrize("case", DIVISORS)
+def test_divisors_that_cannot_be(tmp_path, case):
+    extra = {f"{name}.weight": np.float32(values) for name, values in DIVISORS[case].items()}
+    with pytest.raises(ModelFileError) as caught:
+        open_model(tiny_file.build(tmp_path / "m.gguf", tensors=tiny_file.arrays() | extra))
+    assert caught.value.code == "broken"
+
+
 @pytest.mark.parametrize("name", tiny_file.arrays())
 def test_a_missing_or_misshapen_tensor_is_named(tmp_path, name):
     arrays = tiny_file.arrays()
@@ -192,7 +243,9 @@ def test_a_missing_or_misshapen_tensor_is_named(tmp_path, name):
         assert name in str(caught.value)
 
 
-@pytest.mark.parametrize("name", ["blk.0.attn_q.bias", "blk.2.attn_q.weight", "rope_freqs.weight"])
+@pytest.mark.parametrize(
+    "name", ["blk.0.attn_norm.bias", "blk.2.attn_q.weight", "blk.0.attn_q_norm.weight"]
+)
 def test_a_tensor_that_the_pass_would_ignore_is_refused(tmp_path, name):
     extra = {name: np.zeros(32, np.float32)}
     with pytest.raises(ModelFileError) as caught:

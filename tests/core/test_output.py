@@ -8,6 +8,7 @@ from core.analyse.check import REFERENCE_IDS, checks, reference_check
 from core.analyse.output import candidate, guess, rank_of_text
 from core.analyse.overview import overview
 from core.analyse.pieces import reading
+from tests.core.conftest import EACH_CASE
 
 MODEL = "smollm2-135m-instruct"
 FRANCE = "The capital of France is"
@@ -66,6 +67,40 @@ def test_checks_pass_on_a_run_and_fail_on_a_false_one(france, monkeypatch):
     )
     failed = [c.name for c in checks(france, 23) if not c.passed]
     assert failed == ["attention"]
+
+
+@EACH_CASE
+def test_checks_pass_on_every_layer_of_every_family(case, trace_of):
+    trace = trace_of(case)
+    for layer in range(trace.config.n_layers):
+        assert [c for c in checks(trace, layer) if not c.passed] == []
+
+
+def test_a_weight_outside_the_window_is_noticed(trace_of, monkeypatch):
+    trace = trace_of("mistral")
+    wrong, real = trace.read("attn.weights", 0).copy(), trace.read
+    wrong[1, 30, 22:24] = wrong[1, 30, [23, 22]]  # the window of position 30 begins at 23
+    monkeypatch.setattr(
+        type(trace),
+        "read",
+        lambda self, op, layer=None: wrong if op == "attn.weights" else real(op, layer),
+    )
+    assert [c.name for c in checks(trace, 0) if not c.passed] == ["future"]
+
+
+def test_logits_before_a_cap_keep_the_ranking_after_it(trace_of):
+    trace = trace_of("gemma2")
+    capped, raw = guess(trace, 9), guess(trace, 9, scores="logits")
+    assert [c.id for c in capped.top] == [c.id for c in raw.top]
+    assert [c.logit for c in raw.top[:3]] == trace.output("logits", 9)[
+        [c.id for c in raw.top[:3]]
+    ].tolist()
+    for before, after in zip(raw.top, capped.top, strict=True):
+        assert after.logit == pytest.approx(3 * np.tanh(before.logit / 3), rel=1e-5)
+        assert before.prob == after.prob
+        assert after.logit - raw.log_sum_exp == pytest.approx(np.log(after.prob), abs=1e-5)
+        assert candidate(trace, before.id, 9, "logits") == before
+    assert raw.edges[-1] == raw.top[0].logit and capped.edges[-1] == capped.top[0].logit
 
 
 def test_the_reference_run_agrees(france):

@@ -13,6 +13,7 @@ from core import RunSpec, generate, run
 from core.analyse.lens import lens
 from core.model import forward, ops
 from core.model.cache import KVCache
+from core.model.config import Rope
 from tests.conftest import SMOLLM
 
 FRANCE = "The capital of France is"
@@ -126,8 +127,8 @@ def test_wrong_models_that_still_say_paris_are_noticed(smollm, trace):
     layers = tuple(map(permuted, smollm.weights.layers))
     for difference, wrong in [
         (6.0101, rows_of(smollm, layers=layers)),
-        (0.7873, rows_of(smollm, rope_theta=10_000.0)),
-        (0.4857, rows_of(smollm, rope_theta=500_000.0)),
+        (0.7873, rows_of(smollm, ropes=(Rope(64, 10_000.0),) * 30)),
+        (0.4857, rows_of(smollm, ropes=(Rope(64, 500_000.0),) * 30)),
         (0.0129, rows_of(smollm, norm_eps=1e-6)),
         (1.1911, rows_of(smollm, norm_eps=1e-3)),
     ]:

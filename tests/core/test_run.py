@@ -70,8 +70,8 @@ def test_unknown_names_list_the_known_ones():
         open_model("gpt-5")
 
 
-def test_a_folder_is_no_model(tmp_path):
-    assert code_of(open_model, str(tmp_path)) == "no_such_file"
+def test_a_folder_without_config_is_no_model(tmp_path):
+    assert code_of(open_model, str(tmp_path)) == "not_a_model"
 
 
 def test_a_name_that_is_not_utf8(tmp_path, tiny):

@@ -2,8 +2,10 @@
 
 import pytest
 
-from core.text.tokenizer import byte_characters
+from core.errors import ModelFileError
+from core.text.tokenizer import byte_characters, from_gguf
 from tests import tiny as tiny_file
+from tests import vocabularies as make
 
 LLAMA = "\U0001f999"
 ARABIC = "مرحبا"
@@ -153,3 +155,125 @@ def test_pieces_are_where_the_text_is_cut(tiny):
 def test_ids_outside_the_vocabulary(tiny, id):
     with pytest.raises(IndexError):
         tiny.tokenizer.token_bytes(id)
+
+
+CUTS = {  # of "I'VE 12345  a\n\nb"
+    "gpt-2": ["I", "'", "VE", "Ġ12345", "Ġ", "Ġa", "Ċ", "Ċ", "b"],
+    "smollm": ["I", "'", "VE", "Ġ", "1", "2", "3", "4", "5", "Ġ", "Ġa", "Ċ", "Ċ", "b"],
+    "llama-bpe": ["I", "'VE", "Ġ", "123", "45", "Ġ", "Ġa", "ĊĊ", "b"],
+    "qwen2": ["I", "'VE", "Ġ", "1", "2", "3", "4", "5", "Ġ", "Ġa", "ĊĊ", "b"],
+}
+SHARED = {"olmo": "gpt-2", "mpt": "gpt-2", "starcoder": "smollm", "refact": "smollm"}
+SHARED |= {"llama3": "llama-bpe", "dbrx": "llama-bpe", "smaug-bpe": "llama-bpe"}
+SHARED |= {"deepseek-r1-qwen": "qwen2", "stablelm2": "qwen2"} | {rule: rule for rule in CUTS}
+
+
+@pytest.mark.parametrize(("name", "rule"), SHARED.items())
+def test_rules_cut_as_they_are_written_down(name, rule):
+    words = from_gguf(make.byte_level(pre=name))
+    assert [piece for piece, _, _ in words.pieces("I'VE 12345  a\n\nb")] == CUTS[rule]
+    assert words.rule == rule
+
+
+@pytest.mark.parametrize(
+    ("text", "llama", "qwen"),
+    [
+        ("don't", ["don", "'t"], ["don", "'t"]),
+        ("(word", ["(word"], ["(word"]),
+        (" !?\n\nx", ["Ġ!?ĊĊ", "x"], ["Ġ!?ĊĊ", "x"]),
+        ("a \n\r\n b", ["a", "ĠĊčĊ", "Ġb"], ["a", "ĠĊčĊ", "Ġb"]),
+        ("½34", ["Â½34"], ["Â½", "3", "4"]),
+    ],
+)
+def test_words_numbers_and_line_ends(text, llama, qwen):
+    for rule, pieces in (("llama-bpe", llama), ("qwen2", qwen)):
+        found = from_gguf(make.byte_level(pre=rule)).pieces(text)
+        assert [piece for piece, _, _ in found] == pieces
+
+
+@pytest.mark.parametrize("pre", [None, "default", "tekken", ""])
+def test_a_rule_that_is_not_known_is_said_not_guessed(pre):
+    with pytest.raises(ModelFileError) as caught:
+        from_gguf(make.byte_level(pre=pre))
+    assert caught.value.code == "unsupported"
+    assert "llama-bpe" in str(caught.value) and "qwen2" in str(caught.value)
+
+
+def with_merges(merges, pre, **changed):
+    """The tiny vocabulary with other merges."""
+    return from_gguf(make.byte_level(pre=pre, merges=merges, **changed))
+
+
+def test_some_rules_take_a_piece_that_is_a_token_whole():
+    # with these merges "the" can only become "t he": "th e" is not among them
+    for pre, tokens in (("llama-bpe", ["the"]), ("dbrx", ["t", "he"]), ("gpt-2", ["t", "he"])):
+        words = with_merges(["h e", "t h"], pre)
+        assert [words.display(i) for i in words.encode("the")] == tokens
+
+
+@pytest.mark.parametrize(
+    ("pre", "said", "adds"),
+    [
+        ("llama-bpe", None, True),
+        ("llama-bpe", False, False),
+        ("dbrx", None, False),
+        ("qwen2", None, False),
+        ("qwen2", True, True),
+    ],
+)
+def test_bos_as_the_file_says_else_as_the_rule_has_it(pre, said, adds):
+    assert from_gguf(make.byte_level(pre=pre, add_bos_token=said)).add_bos is adds
+    assert not from_gguf(make.byte_level(pre=pre, add_bos_token=said, bos_token_id=None)).add_bos
+
+
+def test_every_end_that_the_file_names():
+    words = from_gguf(make.byte_level(eos_token_id=5, eot_token_id=6, eom_token_id=7))
+    assert words.end_ids == {5, 6, 7, 0, 2}  # 0 and 2: <|endoftext|> and <|im_end|>
+
+
+def test_markers_become_their_ids_when_they_are_switched_on(tiny):
+    words = tiny.tokenizer
+    text = "the<|im_end|><|im_start|> cat"
+    ids = words.encode(text, control=True)
+    assert ids == [*words.encode("the"), 2, 1, *words.encode(" cat")]
+    assert words.decode(ids) == text and not {1, 2} & {*words.encode(text)}
+    assert words.encode("the cat", control=True) == words.encode("the cat")
+
+
+def test_user_defined_tokens_are_matched_before_everything_else():
+    last = len(tiny_file.vocabulary()) - 1  # its text becomes three spaces, as a file holds them
+    tokens = [*tiny_file.vocabulary()[:-1], "   "]
+    types = [3] * 3 + [1] * (len(tokens) - 4) + [make.USER_DEFINED]
+    merges = [m for m in tiny_file.MERGES if m != "Ļ Ĥ"]
+    words = from_gguf(make.byte_level(tokens=tokens, token_type=types, merges=merges))
+    assert words.encode("the    cat") == [*words.encode("the"), last, *words.encode(" cat")]
+    assert words.token_bytes(last) == b"   " and words.display(last) == "␣␣␣"
+    assert last not in words.special.values()
+
+
+def test_tokens_that_only_look_ordinary_never_come_out_of_a_text():
+    """A marker the file calls user-defined is a marker; an unused token is no text."""
+    tokens = tiny_file.vocabulary()
+    at = tokens.index("Ġthe")
+    types = [make.USER_DEFINED] * 3 + [1] * (len(tokens) - 3)
+    types[at] = make.UNUSED
+    merges = [m for m in tiny_file.MERGES if m != "Ġt he" and m != "Ġ the"]
+    merges = [m for m in merges if m.replace(" ", "") != "Ġthe"]
+    words = from_gguf(
+        make.byte_level(tokens=tokens, token_type=types, merges=merges, pre="llama-bpe")
+    )
+    assert at not in words.encode("x the") and not {0, 2} & {*words.encode("<|im_end|>")}
+    assert words.special.keys() == {"<|endoftext|>", "<|im_end|>"}
+
+
+def test_rows_without_a_token():
+    n = len(tiny_file.vocabulary())
+    words = from_gguf(make.byte_level(), n_tokens=n + 5)
+    assert len(words.tokens) == n + 5
+    assert words.token_bytes(n + 1) == b"" and words.display(n + 1) == f"⟨{n + 1}⟩"
+    assert words.decode([n + 1, n]) == ""
+    with pytest.raises(IndexError):
+        words.display(n + 5)
+    with pytest.raises(ModelFileError) as caught:
+        from_gguf(make.byte_level(), n_tokens=n - 1)
+    assert str(n) in str(caught.value) and str(n - 1) in str(caught.value)

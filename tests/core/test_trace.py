@@ -5,17 +5,19 @@ import pytest
 
 from core import RunSpec, TraceTooLarge, run
 from core.model import forward
+from core.model.axes import AFTER_BLOCKS, OP_AXES, VOCAB_OPS
 from core.model.cache import KVCache
 from core.model.tap import Edit, editing_tap
 from core.record import trace as trace_room
-from core.record.catalogue import BLOCK_IDS, CATALOGUE
 from core.run import TRACES
 from tests import tiny as tiny_file
 from tests.conftest import SMOLLM
+from tests.core.conftest import EACH_CASE, places
+from tests.llama_ops import BLOCK_IDS, OP_IDS
 
 PROMPT = "The capital of France is"
 IDS = (258, 273, 34, 264, 51, 52, 297, 298, 277, 40, 258)
-READABLE = [op for op in CATALOGUE if op not in ("logits", "probs")]
+READABLE = OP_IDS[:-2]
 
 
 def bits_equal(a, b):
@@ -24,14 +26,12 @@ def bits_equal(a, b):
 
 
 def read(trace, op, layer):
-    """Any op, the outputs as rows of the last position."""
-    if op in ("logits", "probs"):
-        return getattr(trace, op)()[None]
-    return trace.read(op, layer)
+    """Any op, those of the vocabulary as a row of the last position."""
+    return trace.output(op)[None] if op in VOCAB_OPS else trace.read(op, layer)
 
 
 def inputs_of(trace, op, layer):
-    for name in CATALOGUE[op].inputs:
+    for name in trace.catalogue.op(op, layer).inputs:
         if name == "ids":
             yield np.array(trace.ids)
         elif name == "stream":
@@ -44,9 +44,11 @@ def inputs_of(trace, op, layer):
 
 def replay(trace, op, layer):
     """The op's function on what the trace recorded as its inputs."""
-    entry = CATALOGUE[op]
-    weights = [trace.model.weights.get(name, layer) for name in entry.weights]
-    return entry.function(*inputs_of(trace, op, layer), *weights, *trace.constants(op))
+    entry, weights = trace.catalogue.op(op, layer), trace.model.weights
+    arrays = [weights.get(name, layer) for name in entry.weights]
+    biases = [weights.get(name, layer) for name in entry.biases]
+    constants = trace.constants(op, layer)
+    return entry.function(*inputs_of(trace, op, layer), *arrays, *constants, *biases)
 
 
 def full_recording(model, ids, edits=()):
@@ -60,27 +62,34 @@ def full_recording(model, ids, edits=()):
     cache = KVCache(c.n_layers, len(ids), c.n_kv_heads, c.head_dim)
     for first, stop in forward.chunks(len(ids)):
         tap = editing_tap(edits, first, keep)
-        forward.forward(np.array(ids[first:stop]), model.weights, c, cache, tap)
+        forward.forward(np.array(ids[first:stop]), model.weights, c, cache, tap, len(ids))
     return {key: p[0] if len(p) == 1 else trace_room.join(key[0], p) for key, p in parts.items()}
 
 
-@pytest.mark.parametrize("op", CATALOGUE)
+@pytest.mark.parametrize("op", OP_IDS)
 def test_every_op_replays_from_its_recorded_inputs(tiny_name, op):
     trace = run(RunSpec(tiny_name, ids=IDS))
     for layer in (0, 1) if op in BLOCK_IDS else (None,):
         bits_equal(replay(trace, op, layer), read(trace, op, layer))
 
 
-@pytest.mark.parametrize("op", CATALOGUE)
+@pytest.mark.parametrize("op", OP_IDS)
 def test_every_op_replays_on_the_real_model(smollm, op):
     trace = run(RunSpec(SMOLLM, prompt=PROMPT))
     for layer in (0, 14, 29) if op in BLOCK_IDS else (None,):
         bits_equal(replay(trace, op, layer), read(trace, op, layer))
 
 
+@EACH_CASE
+def test_every_op_of_every_family_replays(case, trace_of):
+    trace = trace_of(case)
+    for op, layer in places(trace):
+        bits_equal(replay(trace, op, layer), read(trace, op, layer))
+
+
 def test_replay_notices_a_wrong_input(tiny_name):
     trace = run(RunSpec(tiny_name, ids=IDS))
-    wrong = CATALOGUE["attn.weights"].function(trace.read("attn.scores", 0))
+    wrong = trace.catalogue.op("attn.weights", 0).function(trace.read("attn.scores", 0))
     assert np.abs(wrong - trace.read("attn.weights", 0)).max() > 0.1
 
 
@@ -91,6 +100,31 @@ def test_recomputed_is_what_ran(tiny, tiny_name, n):
     for (op, layer), value in recorded.items():
         bits_equal(trace.read(op, layer), value)
     assert {op for op, _ in recorded} == set(READABLE) - {"final_norm"}
+
+
+@EACH_CASE
+def test_recomputed_is_what_ran_in_every_family(case, trace_of):
+    trace = trace_of(case)
+    recorded = full_recording(trace.model, trace.ids)
+    for (op, layer), value in recorded.items():
+        bits_equal(trace.read(op, layer), value)
+    assert {*recorded} == {place for place in places(trace) if place[0] not in AFTER_BLOCKS}
+
+
+@pytest.mark.parametrize(
+    ("case", "context"),
+    [
+        ("gemma2", {"max_position_embeddings": 1280}),
+        ("gpt2", {"n_positions": 1280}),
+        ("llama dynamic", {"max_position_embeddings": 1024}),
+    ],
+)
+def test_recomputed_is_what_ran_in_chunks(case, context, name_of):
+    """Windows, rows of positions and rotations count from the start of the text, not of a pass."""
+    ids = tuple((7 * i * i + 3 * i) % 96 for i in range(1100))
+    trace = run(RunSpec(name_of(case, **context), ids=ids))
+    for (op, layer), value in full_recording(trace.model, ids).items():
+        bits_equal(trace.read(op, layer), value)
 
 
 def test_positions_of_edits_count_from_the_start_in_every_chunk(tiny, tiny_name):
@@ -145,7 +179,7 @@ def test_axes_of_every_op(tiny_name, tiny):
     trace = run(RunSpec(tiny_name, ids=IDS))
     for op in READABLE:
         value = trace.read(op, 1 if op in BLOCK_IDS else None)
-        assert value.shape == tuple(sizes[axis] for axis in CATALOGUE[op].axes), op
+        assert value.shape == tuple(sizes[axis] for axis in OP_AXES[op]), op
         assert trace.op_bytes(op) == value.nbytes
     assert trace.logits().shape == (c.vocab,)
 

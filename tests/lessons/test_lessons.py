@@ -1,6 +1,8 @@
-"""The lessons: the same files, sections and placeholders in every language.
+"""The lessons: the same files, sections and placeholders in every language, in every form that
+some model shows.
 
-Knows the file format, core's ops and error codes. Knows no page and no model.
+Knows the file format, core's ops and error codes. Knows no page and no model file. Which lines
+which model shows is tested in test_tags.py.
 """
 
 import re
@@ -13,15 +15,17 @@ import lessons
 from core.errors import SENTENCES
 from core.model.axes import OP_AXES
 from lessons import loader
+from tests.lessons.models import variants
 
 OPS = list(OP_AXES)
 PAGES = "start tokens block output".split()
-ALL = [("ops", name) for name in OPS] + [("pages", name) for name in PAGES]
+ALL = [pytest.param(*form, id="-".join([form[1], *sorted(form[2])])) for form in variants()]
 
 AXES = {axis for axes in OP_AXES.values() for axis in axes}
 NUMBERS = set(
     """n_layers n_heads n_kv_heads group head_dim sqrt_head_dim width neurons vocab theta eps
-    context n_tokens layer head kv_head position step n_steps n_pairs""".split()
+    context n_tokens layer head kv_head position step n_steps n_pairs rot_dim window score_scale
+    score_divisor embed_scale attn_softcap logit_softcap""".split()
 )
 TEXTS = set("token first_token last_token top_token model".split())
 FROM_RUN = set(
@@ -37,17 +41,17 @@ def placeholders(template: str) -> set[str]:
     return set(loader.PLACEHOLDER.findall(template))
 
 
-def fields(language: str, kind: str, name: str) -> dict[str, str]:
-    """The sections that a lesson has, by field name."""
-    lesson = {"ops": lessons.op, "pages": lessons.page}[kind](language, name)
+def fields(language: str, kind: str, name: str, tags) -> dict[str, str]:
+    """The sections that a lesson has under these tags, by field name."""
+    lesson = {"ops": lessons.op, "pages": lessons.page}[kind](language, name, tags)
     return {field: body for field, body in asdict(lesson).items() if body}
 
 
 def chinese_texts() -> list[tuple[str, str]]:
     """Every Chinese text with where it stands: sections, errors and short texts."""
     found = list((loader._table("zh", "ui") | loader._table("zh", "errors")).items())
-    for kind, name in ALL:
-        found += [(f"{name} {field}", body) for field, body in fields("zh", kind, name).items()]
+    for form in variants():
+        found += [(f"{form[1:]} {field}", body) for field, body in fields("zh", *form).items()]
     return found
 
 
@@ -90,9 +94,9 @@ def test_a_file_with_a_missing_or_unknown_section_is_refused_by_name(source, nam
 @pytest.mark.parametrize(
     "call, named",
     [
-        (lambda: lessons.op("fr", "embed"), "fr"),
-        (lambda: lessons.op("en", "attn.nothing"), "attn.nothing"),
-        (lambda: lessons.op("en", "../pages/start"), "start"),
+        (lambda: lessons.op("fr", "embed", ()), "fr"),
+        (lambda: lessons.op("en", "attn.nothing", ()), "attn.nothing"),
+        (lambda: lessons.op("en", "../pages/start", ()), "start"),
         (lambda: lessons.page("en", "embed"), "embed"),
         (lambda: lessons.text("en", "app.nothing"), "app.nothing"),
         (lambda: lessons.error("en", "nothing_such"), "nothing_such"),
@@ -120,35 +124,35 @@ def test_every_op_and_page_has_its_file_and_no_other(language, kind, names):
     assert found == set(names)
 
 
-@pytest.mark.parametrize("kind, name", ALL)
-def test_both_languages_hold_the_same_sections_and_placeholders(kind, name):
-    english, chinese = (fields(language, kind, name) for language in lessons.LANGUAGES)
+@pytest.mark.parametrize("kind, name, tags", ALL)
+def test_both_languages_hold_the_same_sections_and_placeholders(kind, name, tags):
+    english, chinese = (fields(language, kind, name, tags) for language in lessons.LANGUAGES)
     assert english.keys() == chinese.keys()
     for field in english:
         assert placeholders(english[field]) == placeholders(chinese[field]), field
 
 
-@pytest.mark.parametrize("kind, name", ALL)
-def test_both_languages_state_the_same_formula_and_shapes(kind, name):
+@pytest.mark.parametrize("kind, name, tags", ALL)
+def test_both_languages_state_the_same_formula_and_shapes(kind, name, tags):
     def content(language):
-        maths = re.sub(r"\\text\{[^}]*\}", "", fields(language, kind, name)["maths"])
+        maths = re.sub(r"\\text\{[^}]*\}", "", fields(language, kind, name, tags)["maths"])
         return maths.split("$$")[1], re.findall(r"`([^`]+)`", maths)
 
     assert content("en") == content("zh")
 
 
 @pytest.mark.parametrize("language", lessons.LANGUAGES)
-@pytest.mark.parametrize("kind, name", ALL)
-def test_placeholders_are_known_and_tokens_stay_out_of_markdown(language, kind, name):
-    for field, body in fields(language, kind, name).items():
+@pytest.mark.parametrize("kind, name, tags", ALL)
+def test_placeholders_are_known_and_tokens_stay_out_of_markdown(language, kind, name, tags):
+    for field, body in fields(language, kind, name, tags).items():
         assert placeholders(body) <= allowed(kind, field), field
         assert "[[" not in loader.PLACEHOLDER.sub("", body), field
 
 
 @pytest.mark.parametrize("language", lessons.LANGUAGES)
-@pytest.mark.parametrize("kind, name", ALL)
-def test_maths_has_one_display_formula_and_names_only_our_axes(language, kind, name):
-    maths = fields(language, kind, name)["maths"]
+@pytest.mark.parametrize("kind, name, tags", ALL)
+def test_maths_has_one_display_formula_and_names_only_our_axes(language, kind, name, tags):
+    maths = fields(language, kind, name, tags)["maths"]
     # With the formula on the same line, st.markdown would set it as inline maths.
     assert re.match(r"\$\$\n[^$]+\n\$\$\n\n", maths)
     assert maths.count("$$") == 2
@@ -161,13 +165,16 @@ def test_maths_has_one_display_formula_and_names_only_our_axes(language, kind, n
 
 @pytest.mark.parametrize("op", OPS)
 def test_an_op_states_the_axes_of_its_result(op):
-    assert f"`{', '.join(OP_AXES[op])}`" in lessons.op("en", op).maths
+    forms = [tags for _, name, tags in variants() if name == op]
+    assert forms
+    for tags in forms:
+        assert f"`{', '.join(OP_AXES[op])}`" in lessons.op("en", op, tags).maths
 
 
 @pytest.mark.parametrize("language", lessons.LANGUAGES)
-@pytest.mark.parametrize("kind, name", ALL)
-def test_texts_for_the_escaping_renderer_hold_only_bold_and_code(language, kind, name):
-    for field, body in fields(language, kind, name).items():
+@pytest.mark.parametrize("kind, name, tags", ALL)
+def test_texts_for_the_escaping_renderer_hold_only_bold_and_code(language, kind, name, tags):
+    for field, body in fields(language, kind, name, tags).items():
         assert body.count("**") % 2 == 0 and body.count("`") % 2 == 0, field
         if field not in MARKDOWN:
             bare = loader.PLACEHOLDER.sub("", body)
@@ -175,15 +182,15 @@ def test_texts_for_the_escaping_renderer_hold_only_bold_and_code(language, kind,
 
 
 @pytest.mark.parametrize("language", lessons.LANGUAGES)
-@pytest.mark.parametrize("kind, name", ALL)
-def test_no_lesson_states_the_sizes_of_one_model(language, kind, name):
-    for field, body in fields(language, kind, name).items():
+@pytest.mark.parametrize("kind, name, tags", ALL)
+def test_no_lesson_states_the_sizes_of_one_model(language, kind, name, tags):
+    for field, body in fields(language, kind, name, tags).items():
         assert not SIZES.search(body), field
 
 
-@pytest.mark.parametrize("kind, name", ALL)
-def test_a_gist_is_short(kind, name):
-    gist = fields("en", kind, name)["gist"]
+@pytest.mark.parametrize("kind, name, tags", ALL)
+def test_a_gist_is_short(kind, name, tags):
+    gist = fields("en", kind, name, tags)["gist"]
     assert len(gist.split()) < 15 and not gist.endswith(".")
 
 
@@ -221,9 +228,9 @@ def test_every_error_code_has_a_sentence_with_the_same_params(language):
 
 
 def test_every_chinese_section_is_chinese():
-    for kind, name in ALL:
-        for field, body in fields("zh", kind, name).items():
-            assert CHINESE.search(body), f"{name} {field}"
+    for form in variants():
+        for field, body in fields("zh", *form).items():
+            assert CHINESE.search(body), f"{form[1:]} {field}"
 
 
 def test_chinese_uses_full_width_punctuation():

@@ -6,13 +6,13 @@ Knows what a page must show; how it is drawn is looked at in tests/browser.
 import pytest
 
 import lessons
-from core.record.catalogue import BLOCK_IDS, CATALOGUE, OUTPUT
+from core.record.catalogue import catalogue_of
+from tests.llama_ops import BLOCK_IDS, OUTPUT_IDS
 from tests.pages import reader
 
 pytestmark = pytest.mark.usefixtures("smollm")
 EACH_LANGUAGE = pytest.mark.parametrize("language", lessons.LANGUAGES)
 EACH_PAGE = pytest.mark.parametrize("name", reader.PAGES)
-OUTPUT_IDS = [op.id for op in OUTPUT]
 ASKING = {"block": {"op": "attn.scores"}}  # the block page asks its question at the attention ops
 
 
@@ -68,13 +68,14 @@ def test_the_answer_stands_there_only_when_it_is_asked_for(name, language):
 
 @EACH_LANGUAGE
 @pytest.mark.parametrize("op", BLOCK_IDS)
-def test_every_op_of_the_block_is_taught_and_explained(op, language):
+def test_every_op_of_the_block_is_taught_and_explained(op, language, smollm):
     app = reader.open_page("block", lang=language, op=op, pos=3, layer=7, head=5)
     assert_whole(app, language, "block")
-    lesson = lessons.op(language, op)
+    entry = catalogue_of(smollm.config).op(op, 7)
+    lesson = lessons.op(language, op, entry.tags)
     for section in ("title", "gist", "idea", "maths", "look"):
         assert not reader.missing(app, getattr(lesson, section)), section
-    assert CATALOGUE[op].source.strip() in [code.value for code in app.code]
+    assert entry.source.strip() in [code.value for code in app.code]
     assert reader.verdict(app) == "equal"
 
 
@@ -88,11 +89,12 @@ def test_the_first_and_the_last_of_everything(op, layer, head, pos, cell):
 
 @EACH_LANGUAGE
 @pytest.mark.parametrize("op", OUTPUT_IDS)
-def test_every_step_of_the_output(op, language):
+def test_every_step_of_the_output(op, language, smollm):
     app = reader.open_page("output", lang=language, op=op)
     assert_whole(app, language, "output")
+    lesson = lessons.op(language, op, catalogue_of(smollm.config).op(op).tags)
     for section in ("title", "idea", "maths", "look"):
-        assert not reader.missing(app, getattr(lessons.op(language, op), section)), section
+        assert not reader.missing(app, getattr(lesson, section)), section
     assert reader.verdict(app) == "equal"
 
 

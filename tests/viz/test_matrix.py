@@ -43,6 +43,18 @@ def test_the_default_limit_is_the_largest_magnitude_that_is_not_masked():
     assert made([[-np.inf]])[0]["limit"] == 1
 
 
+def test_a_window_masks_what_is_too_old_as_well():
+    values = made(np.ones((4, 4)), causal=True, window=2)[1]["values"]
+    assert np.isfinite(values).tolist() == [
+        [True, False, False, False],
+        [True, True, False, False],
+        [False, True, True, False],
+        [False, False, True, True],
+    ]
+    last_two_queries = made(np.ones((2, 4)), causal=True, window=2)[1]["values"]
+    np.testing.assert_array_equal(last_two_queries, values[2:])
+
+
 def test_causal_masks_the_future_and_nothing_else():
     square = made(np.ones((3, 3)), causal=True)[1]["values"]
     assert np.isnan(square).tolist() == [[0, 1, 1], [0, 0, 1], [0, 0, 0]]

@@ -1,0 +1,131 @@
+"""A text without markers to ids by the `tokenizers` library: byte-level BPE, and whatever a
+tokenizer.json describes.
+
+Knows the library's objects; no file, no special names. The library matches added tokens that are no
+control tokens (`<think>`, runs of spaces) before everything else.
+"""
+
+import functools
+import json
+
+from tokenizers import PreTokenizedString
+from tokenizers import Tokenizer as Library
+
+from core.errors import PromptError
+
+from .spelling import byte_characters
+
+EMPTY_MODEL = {"type": "BPE", "vocab": {}, "merges": []}
+
+
+def guarded(call, *arguments, fail):
+    """What the call returns; `fail(reason)` is raised for whatever goes wrong inside the library.
+
+    Its panics are BaseExceptions, and it raises bare Exceptions.
+    """
+    try:
+        return call(*arguments)
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:
+        raise fail(str(error)[:200]) from None
+
+
+def unreadable(reason):
+    """The error for a text that the library cannot encode."""
+    return PromptError("unreadable", reason=reason)
+
+
+def parts(settings: dict) -> list[dict]:
+    """The settings of every simple part: those of a Sequence one by one, in order."""
+    for name in ("normalizers", "pretokenizers", "decoders", "processors"):
+        if isinstance(settings.get(name), list):
+            inner = (part for part in settings[name] if isinstance(part, dict))
+            return [part for sequence in inner for part in parts(sequence)]
+    return [settings] if settings else []
+
+
+def state(part) -> dict:
+    """The settings of a normalizer, pre-tokenizer, decoder or post-processor as its JSON says them;
+    empty for None.
+    """
+    return json.loads(part.__getstate__()) if part is not None else {}
+
+
+class ByLibrary:
+    """A vocabulary in a library object. special: ids that a text never becomes."""
+
+    def __init__(self, library: Library, special=frozenset(), byte_level: bool = True):
+        library.encode_special_tokens = True  # control tokens in a text are text
+        library.no_padding()
+        library.no_truncation()
+        self.library, self.special, self.byte_level = library, special, byte_level
+        self._later = _without_prefix(library)
+
+    @functools.cached_property
+    def missing_bytes(self) -> frozenset[int]:
+        """Bytes that a byte-level vocabulary has no token for, and so leaves out."""
+        if not self.byte_level or getattr(self.library.model, "unk_token", None):
+            return frozenset()
+        known = self.library.get_vocab()
+        return frozenset(b for c, b in byte_characters().items() if c not in known)
+
+    def ids(self, text: str, first: bool = True) -> list[int]:
+        """The ids of a text. first: it begins the prompt, where some vocabularies put a space.
+
+        Raises PromptError for what the library cannot encode.
+        """
+        library = self.library if first else self._later
+        encoding = guarded(lambda: library.encode(text, add_special_tokens=False), fail=unreadable)
+        if self.special.isdisjoint(encoding.ids):
+            return encoding.ids
+        return guarded(self._spelled_out, text, encoding, fail=unreadable)
+
+    def _spelled_out(self, text, encoding):
+        """The ids, character by character where the model itself made a control token."""
+        ids = []
+        for id, (start, stop) in zip(encoding.ids, encoding.offsets, strict=True):
+            ids += self._characters(text[start:stop]) if id in self.special else [id]
+        return ids
+
+    def _characters(self, text):
+        alone = (self._later.encode(c, add_special_tokens=False).ids for c in text)
+        return [id for ids in alone for id in ids if id not in self.special]
+
+    def pieces(self, text: str) -> list[tuple[str, int, int]]:
+        """What the text is cut into before merging: (piece as the vocabulary spells it, start,
+        stop).
+        """
+        return guarded(self._pieces, text, fail=unreadable)
+
+    def _pieces(self, text):
+        cut, library = PreTokenizedString(text), self.library
+        if library.normalizer is not None:
+            cut.normalize(library.normalizer.normalize)
+        if library.pre_tokenizer is not None:
+            library.pre_tokenizer.pre_tokenize(cut)
+        return [(piece, *span) for piece, span, _ in cut.get_splits("original", "char")]
+
+    def dropped(self, text: str) -> list[int]:
+        """The bytes of the text that no token stands for, in order."""
+        if self.byte_level:
+            return [b for b in text.encode() if b in self.missing_bytes]
+        encoding = guarded(self.library.encode, text, fail=unreadable)
+        seen = {at for start, stop in encoding.offsets for at in range(start, stop)}
+        return [*"".join(c for at, c in enumerate(text) if at not in seen).encode()]
+
+
+def _without_prefix(library):
+    """The same library for a text inside a prompt: `Metaspace` may put a space before the first."""
+    settings = state(library.pre_tokenizer)
+    spelled = json.dumps(settings)
+    if '"prepend_scheme": "first"' not in spelled:
+        return library
+    spelled = spelled.replace('"prepend_scheme": "first"', '"prepend_scheme": "never"')
+    parts = {"version": "1.0", "model": EMPTY_MODEL, "pre_tokenizer": json.loads(spelled)}
+    later = Library(library.model)  # shared, not copied
+    later.normalizer = library.normalizer
+    later.pre_tokenizer = Library.from_str(json.dumps(parts)).pre_tokenizer
+    later.add_tokens([token for _, token in sorted(library.get_added_tokens_decoder().items())])
+    later.encode_special_tokens = True
+    return later

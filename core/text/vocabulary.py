@@ -1,0 +1,158 @@
+"""The vocabulary of one model: text to token ids and back.
+
+Knows how a token is spelled and shown; the cutting and merging is in `library` and `sentencepiece`,
+the files are read by `from_gguf` and `from_folder`.
+"""
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from tokenizers import Tokenizer as Library
+
+from core.errors import PromptError
+
+from . import chat, markers
+from .display import show_bytes
+from .library import ByLibrary, unreadable
+from .sentencepiece import SentencePiece
+from .spelling import byte_level, whole
+
+LARGEST = 1 << 20  # tokens of a vocabulary that is read at all
+# Control tokens that end a turn or a text, whatever else the file says about its ends
+END_NAMES = frozenset(
+    "<|endoftext|> <|im_end|> </s> <|eot_id|> <|eom_id|> <|end|> <|end_of_text|> <end_of_turn>"
+    " <|return|> <end_of_utterance>".split()
+)
+
+
+@dataclass(frozen=True)
+class NoText:
+    """What stands for a tokenizer where a model came without one."""
+
+    reason: str
+    missing_bytes: frozenset[int] = frozenset()
+
+    def ids(self, text: str, first: bool = True) -> list[int]:
+        """Raises PromptError."""
+        raise unreadable(self.reason)
+
+    def pieces(self, text: str) -> list[tuple[str, int, int]]:
+        """Nothing: no text is read at all."""
+        return []
+
+    def dropped(self, text: str) -> list[int]:
+        """Nothing: no text is read at all."""
+        return []
+
+
+@dataclass(frozen=True)
+class Tokenizer:
+    """The vocabulary of one model.
+
+    tokens: as the file spells them, "" for a row of the embedding matrix that has no token.
+    special: the control tokens by text. end_ids: they stop a generation. rule: how texts are cut
+    before merging. encoder: what turns a text into ids. spell: the bytes of an ordinary token;
+    tokens of `literal` ids stand for their own text. names: what a chat template calls some tokens,
+    as `bos_token`. space_first: whether encoding put a space before the first word. strips: by
+    marker, whether it takes the white space (before it, after it) away.
+    """
+
+    tokens: tuple[str, ...]
+    special: dict[str, int]
+    end_ids: frozenset[int]
+    bos_id: int | None
+    add_bos: bool
+    rule: str
+    template: str | None
+    encoder: ByLibrary | SentencePiece | NoText
+    spell: Callable[[str], bytes] = byte_level
+    literal: frozenset[int] = frozenset()
+    names: dict[str, str] = field(default_factory=dict)
+    space_first: bool = False
+    strips: dict[str, tuple[bool, bool]] = field(default_factory=dict)
+
+    @property
+    def library(self) -> Library | None:
+        """The `tokenizers` object, None for a vocabulary that does not use it."""
+        return getattr(self.encoder, "library", None)
+
+    def encode(self, text: str, control: bool = False) -> list[int]:
+        """Text to ids, without BOS. Bytes without a token vanish.
+
+        Special markers in the text stay literal, unless control is set: then they become their ids.
+        Raises PromptError where the model has no tokenizer for texts.
+        """
+        text = whole(text)
+        return self._ids(markers.cut(text, self._markers) if control else [(text, False)])
+
+    def _ids(self, pieces):
+        ids, before = [], None
+        for n, (text, is_marker) in enumerate(pieces):
+            if is_marker:
+                ids.append(self.special[text])
+            else:
+                after = pieces[n + 1][0] if n + 1 < len(pieces) else None
+                ids += self.encoder.ids(self._stripped(whole(text), before, after), first=not n)
+            before = text
+        return ids
+
+    def _stripped(self, text, before, after):
+        """A text without the white space that the markers around it take away."""
+        text = text.lstrip() if self.strips.get(before, (False, False))[1] else text
+        return text.rstrip() if self.strips.get(after, (False, False))[0] else text
+
+    @functools.cached_property
+    def _markers(self):
+        return markers.pattern(self.special)
+
+    def decode(self, ids) -> str:
+        """Ids to text, special tokens included as their names; half characters become the
+        replacement mark. The space that encoding put before the first word is left out.
+        """
+        text = b"".join(map(self.token_bytes, ids)).decode("utf-8", "replace")
+        return text.removeprefix(" ") if self.space_first else text
+
+    def token_bytes(self, id: int) -> bytes:
+        """The bytes one token stands for. IndexError outside the vocabulary."""
+        if id < 0:
+            raise IndexError(f"token id {id} is negative")
+        token = self.tokens[id]
+        return token.encode() if id in self._literal else self.spell(token)
+
+    @functools.cached_property
+    def _literal(self):
+        return self.literal.union(self.special.values())
+
+    def display(self, id: int) -> str:
+        """A visible form: `␣is`, `⏎`, `⟨F0 9F⟩`, `⟨00⟩`; `⟨49152⟩` for a row without a token."""
+        data = self.token_bytes(id)
+        return show_bytes(data) if data else f"⟨{id}⟩"
+
+    def dropped(self, text: str) -> list[int]:
+        """The bytes of the text for which the vocabulary has no token, in order, each time they
+        occur.
+        """
+        return self.encoder.dropped(whole(text))
+
+    @property
+    def missing_bytes(self) -> frozenset[int]:
+        """Bytes that are not in the vocabulary as a token of their own."""
+        return self.encoder.missing_bytes
+
+    def pieces(self, text: str) -> list[tuple[str, int, int]]:
+        """What pre-tokenization cuts the text into: (piece as the vocabulary spells it, start,
+        stop) by character.
+        """
+        return self.encoder.pieces(whole(text))
+
+    def chat(self, messages, control: bool = False) -> list[int]:
+        """Messages to ids by the file's template, with the generation prompt.
+
+        Special markers in the contents stay literal, unless control is set. Raises PromptError.
+        """
+        if self.template is None:
+            raise PromptError("bad_template", reason="the file has none")
+        return self._ids(
+            chat.render(self.template, messages, self._markers, self.names, literal=not control)
+        )

@@ -1,0 +1,135 @@
+"""Models of other families on the pages: every op that they have, in its own words, explained.
+
+Knows what the pages must show of any model; the models are tiny and random.
+"""
+
+import os
+import re
+
+import pytest
+
+import lessons
+from core import open_model
+from core.record.catalogue import catalogue_of
+from tests.families import build_gguf
+from tests.pages import reader
+
+FAMILIES = ("gpt2", "gemma2", "gemma3", "olmo2", "gpt_neox", "smollm3")
+EACH = pytest.mark.parametrize("family", FAMILIES)
+EACH_LANGUAGE = pytest.mark.parametrize("language", lessons.LANGUAGES)
+PROMPT = "the cat and the other cat"
+DOUBLE_SIGN = re.compile(r"[−+] −\d")  # a negative number that is added stands in brackets
+
+
+@pytest.fixture(scope="module")
+def paths(tmp_path_factory):
+    """The files of the families, as a server is given them."""
+    folder = tmp_path_factory.mktemp("families")
+    return {family: build_gguf(folder / f"{family}.gguf", family) for family in FAMILIES}
+
+
+@pytest.fixture
+def opened(paths, monkeypatch):
+    """Opens a page for a family's model."""
+    monkeypatch.setenv("TOKENWALK_MODELS", os.pathsep.join(paths.values()))
+
+    def page(name, family, **link):
+        return reader.open_page(name, model=family, prompt=PROMPT, **link)
+
+    return page
+
+
+def assert_whole(app, language, title):
+    """The page ran to its end, in this language, with nothing left to fill in."""
+    assert not app.exception, app.exception[0].value
+    assert not reader.notices(app, "error")
+    assert not lessons.loader.PLACEHOLDER.search(reader.text(app) + str(reader.canvases(app)))
+    heading = "".join(part for part in reader.html(app) if "<h1" in part)
+    assert [p for p in reader.pieces(title) if p not in reader.plain(heading)] == []
+
+
+def go(app, op):
+    """To another step, as its box in the diagram does it."""
+    app.session_state["op"], app.session_state["cell"] = op, None
+    app.session_state["moved"] = True
+    return app.run()
+
+
+@EACH
+@EACH_LANGUAGE
+def test_every_op_of_a_block_is_taught_and_explained(family, language, opened, paths):
+    catalogue = catalogue_of(open_model(paths[family]).config)
+    for layer in (0, len(catalogue.blocks) - 1):
+        block = catalogue.blocks[layer]
+        app = opened("block", family, lang=language, layer=layer, head=3)
+        title = lessons.page(language, "block", tags_of(block)).title
+        for id, op in block.items():
+            go(app, id)
+            assert_whole(app, language, title)
+            assert app.session_state["op"] == id, (layer, id)
+            assert reader.verdict(app) == "equal", (layer, id)
+            assert not DOUBLE_SIGN.search(reader.text(app)), (layer, id)
+            lesson = lessons.op(language, id, op.tags)
+            for section in ("title", "idea", "maths", "look"):
+                assert not reader.missing(app, getattr(lesson, section)), (id, section)
+            assert op.source.strip() in [code.value for code in app.code]
+
+
+def tags_of(ops):
+    return frozenset().union(*(op.tags for op in ops.values()))
+
+
+@EACH
+@EACH_LANGUAGE
+def test_every_step_of_the_output(family, language, opened, paths):
+    after = catalogue_of(open_model(paths[family]).config).after
+    app = opened("output", family, lang=language)
+    for id, op in after.items():
+        go(app, id)
+        assert_whole(app, language, lessons.page(language, "output", tags_of(after)).title)
+        assert app.session_state["op"] == id or id == "probs"
+        assert reader.verdict(app) == "equal"
+        lesson = lessons.op(language, id, op.tags)
+        assert not reader.missing(app, lesson.idea)
+
+
+@EACH
+@pytest.mark.parametrize("name", ["start", "tokens"])
+def test_the_other_pages_show_any_model(name, family, opened):
+    for language in lessons.LANGUAGES:
+        app = opened(name, family, lang=language)
+        assert_whole(app, language, lessons.page(language, name).title)
+
+
+def test_a_layer_without_the_op_of_the_link_shows_its_first_step(opened):
+    app = opened("block", "smollm3", layer=2, op="attn.q_rot")
+    assert app.session_state["op"] == "attn.q_rot" and reader.verdict(app) == "equal"
+    app.session_state["at_layer"], app.session_state["moved"] = 3, True
+    app.run()  # this layer does not rotate
+    assert_whole(app, "en", lessons.page("en", "block").title)
+    assert app.session_state["op"] is None and "op" not in app.query_params
+    assert "resid_pre" in reader.text(app)
+
+
+@pytest.mark.parametrize("op", ["attn.softcap", "mlp.gate", "embed_scaled", "logits", "nothing"])
+def test_an_op_that_the_model_lacks_falls_back(op, opened):
+    app = opened("block", "gpt2", op=op)
+    assert_whole(app, "en", lessons.page("en", "block").title)
+    assert app.session_state["op"] is None and reader.verdict(app) == "equal"
+
+
+def test_a_key_outside_the_window_is_explained(opened):
+    app = opened("block", "gemma2", layer=0, op="attn.masked", pos=15, cell=2)
+    said = lessons.text("en", "explain.outside", window=8)
+    assert said in reader.text(app) and reader.verdict(app) == "equal"
+    later = lessons.text("en", "explain.masked")
+    assert later not in reader.text(app)
+    assert later in reader.text(opened("block", "gemma2", layer=0, op="attn.masked", pos=5, cell=9))
+
+
+def test_the_logits_of_a_capped_model_are_shown_before_and_after_the_cap(opened):
+    app = opened("output", "gemma2", op="logits")
+    uncapped = lessons.text("en", "output.all_caption_uncapped")
+    assert uncapped in reader.text(app)
+    assert uncapped not in reader.text(go(app, "logits_capped"))
+    assert uncapped not in reader.text(opened("output", "gpt2", op="logits"))
