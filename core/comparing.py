@@ -9,7 +9,7 @@ import json
 from core.errors import ModelFileError, SettingError
 from core.files import arrays, registry
 from core.record import report
-from core.record.compare import compare, eps_of
+from core.record.compare import check_length, compare, eps_of
 from core.record.given import Given
 from core.run import RunSpec, open_model, prompt_ids, run
 
@@ -31,8 +31,7 @@ def compare_file(path, model=None, precision=None, **text) -> tuple[int, list[st
     """
     file = arrays.read(path)
     model = model or _model_of(file)
-    ids = _ids_of(file)
-    trace = run(_spec(file, model, ids, text))
+    trace = run(_spec(file, model, _ids_of(file), text))
     values = {name: entry for name, entry in file.entries.items() if name not in IDS}
     given = Given(trace, values, file.refused)
     if not given.names:
@@ -95,15 +94,13 @@ def _flat(ids):
 
 def _spec(file, model, ids, text):
     """What to run; where both the file and the reader say it, they must say the same."""
-    if not text:
-        if ids is None:
-            raise _bad(file, "it holds no token ids; say --prompt or --ids")
-        return RunSpec(model, ids=ids)
-    spec = RunSpec(model, **text)
+    if not text and ids is None:
+        raise _bad(file, "it holds no token ids; say --prompt or --ids")
+    spec = RunSpec(model, **(text or {"ids": ids}))
     ours = tuple(prompt_ids(open_model(model), spec))
     if ids is not None and ids != ours:
-        reason = f"its token ids are {_row(ids)}, those asked for are {_row(ours)}"
-        raise _bad(file, reason)
+        raise _bad(file, f"its token ids are {_row(ids)}, those asked for are {_row(ours)}")
+    check_length(ours)
     return spec
 
 

@@ -62,6 +62,7 @@ SENTENCES = {
     "bad_setting": "{name} must be {wanted}; {value} is not.",
     "bad_edit": "The edit of {op!r} cannot be made: {reason}.",
     "nonfinite": "The scores stopped being finite numbers, first in {op} of layer {layer}.",
+    "nonfinite_outside": "The scores stopped being finite numbers, first in {op}.",
     # traces
     "trace_too_large": "{op} for {n_tokens} tokens is {n_bytes} bytes; at most {limit} are read at once.",
     "bad_values": "{path} cannot be compared: {reason}. How to write such a file: docs/compare.md.",

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from core.files import config, folder, memory, registry, split, weights
+from core.heap import keep_freed_memory
 from core.model.config import ModelConfig
 from core.store import ByteStore
 from core.text import tokenizer
@@ -18,6 +19,7 @@ from core.text.tokenizer import Tokenizer
 
 MODELS = ByteStore(max(6 << 30, (memory.available() or 0) // 2))
 PART = re.compile(r"-\d{5}-of-\d{5}\.gguf$")
+keep_freed_memory()
 
 
 @dataclass(frozen=True)

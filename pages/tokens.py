@@ -8,10 +8,10 @@ from pages.parts.html import Token, token
 
 page = words.page("tokens")
 lesson.heading(page)
-trace = run.trace()
+trace = run.trace(numbers=False)
 prompt = session.prompt()
 position = session.position(len(trace.ids))
-read = reading(trace, prompt)
+read = run.compute(reading, trace, prompt)
 numbers = lesson.sizes(trace) | {"n_characters": read.n_characters, "n_bytes": read.n_bytes}
 values = numbers | lesson.token_values(trace, position)
 with st.container(key="stage"):

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from bench_others import ENGINES
 from bench_ours import CORES, MODEL
-from bench_table import report
+from bench_table import judge, report
 
 ROOT = Path(__file__).parents[1]
 HERE = Path(__file__).parent
@@ -35,6 +35,7 @@ INSTALL = {
     "transformer-lens": "make bench-others",
     "llama.cpp": "{python} -m pip install llama-cpp-python==0.3.36 (compiles for minutes)",
 }
+BEGIN = time.perf_counter()
 PAUSE = 0.05  # seconds in which the threads of the engine before stop waiting for work
 
 
@@ -88,15 +89,16 @@ def environment():
 def main():
     """Measure everything, print it, write bench.json."""
     options = arguments()
-    begin, load = time.perf_counter(), os.getloadavg()[0]
+    load = os.getloadavg()[0]
     pythons = installed(options.others)
     with tempfile.TemporaryDirectory() as folder, open(Path(folder) / "log", "w+b") as log:
         bench = Bench(pythons, Path(folder) / "model", log)
         results = {"machine": machine(load), "rounds_timed": options.rounds}
         results |= bench.measure(options.rounds)
-    results["bench_seconds"] = time.perf_counter() - begin
-    report(results)
+    results["bench_seconds"] = time.perf_counter() - BEGIN
+    judge(results)
     (ROOT / "bench.json").write_text(json.dumps(results, indent=2) + "\n")
+    report(results)
 
 
 def arguments():
@@ -163,14 +165,12 @@ class Bench:
 
     def measure(self, rounds):
         """Everything, in the order that disturbs the figures least."""
-        if "transformers" in self.pythons:
-            say("transformers reads the GGUF file and saves it as a folder")
-            with self.start("from-gguf", self.pythons["transformers"]) as worker:
-                worker.ask("save", folder=str(self.places["transformers"]))
-        memory = self.memory()
+        self.save_folder()
+        ours = self.memory_of_ours()
         say("opening the engines")
         workers = {name: self.start(name) for name in self.pythons}
         try:
+            memory = {"tokenwalk": ours} | memory_of_others(workers)
             measured = {"agreement": agreement(workers), "rounds": self.rounds(workers, rounds)}
             say("where the time of tokenwalk goes")
             ask = workers["tokenwalk"].ask
@@ -180,15 +180,20 @@ class Bench:
                 worker.close()
         return {"opened": self.opened, "memory": memory, **measured, "profiles": profiles}
 
-    def memory(self):
-        """Engine -> prompt -> what a fresh process held after running it."""
-        names = [name for name in self.pythons if name != "limits"]
-        held = {name: {} for name in names}
+    def save_folder(self):
+        """What transformers reads from the GGUF file, as the folder that its workers open."""
+        if "transformers" in self.pythons:
+            say("transformers reads the GGUF file and saves it as a folder")
+            with self.start("from-gguf", self.pythons["transformers"]) as worker:
+                worker.ask("save", folder=str(self.places["transformers"]))
+
+    def memory_of_ours(self):
+        """Prompt -> what a fresh process held after running it and reading all of it."""
+        held = {}
         for n in (128, 512):
-            say(f"memory, {n} tokens")
-            for name in names:
-                with self.start(name) as worker:
-                    held[name][n] = worker.ask("memory", n=n)
+            say(f"memory of tokenwalk, {n} tokens")
+            with self.start("tokenwalk") as worker:
+                held[n] = worker.ask("memory", n=n)
         return held
 
     def rounds(self, workers, rounds):
@@ -214,6 +219,13 @@ def question(name, do, n, work):
     return {"flops": work["flops"][str(n)]} if do == "prefill" else {"n_bytes": work["bytes"]}
 
 
+def memory_of_others(workers):
+    """Engine -> prompt -> what it held; asked before anything else, the shorter prompt first."""
+    say("memory of the others")
+    names = [name for name in workers if name in OTHERS]
+    return {name: {n: workers[name].ask("memory", n=n) for n in (128, 512)} for name in names}
+
+
 def agreement(workers):
     """Engine -> largest difference of a score to ours, relative to the largest score.
 
@@ -233,7 +245,7 @@ def agreement(workers):
 
 def say(what):
     """Progress, on the error stream."""
-    print(f"... {what}", file=sys.stderr, flush=True)
+    print(f"{time.perf_counter() - BEGIN:5.0f} s: {what}", file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

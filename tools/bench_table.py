@@ -1,7 +1,6 @@
 """What `make bench` prints: figures side by side, ratios against targets, where the time goes.
 
-Knows the results of a run as data (see bench.py), adds `ratios` and `targets` to them; measures
-nothing.
+Knows the results of a run as data (see bench.py); measures nothing.
 """
 
 import statistics
@@ -11,13 +10,18 @@ TITLES = {"limits": "machine limit"}
 GB, MB = 1e9, 1e6
 
 
+def judge(results):
+    """Add the ratios, and the figures that have targets, to the results."""
+    results["ratios"] = ratios(results["rounds"])
+    results["targets"] = targets(results)
+
+
 def report(results):
-    """Add ratios and targets to the results and print everything."""
-    results["ratios"], results["targets"] = ratios(results["rounds"]), targets(results)
+    """Print everything; the results have been judged."""
     columns = [name for name in COLUMNS if name in results["opened"]]
     print_setting(results, columns)
     print_speed(results, columns)
-    print_opening(results)
+    print_opening(results["opened"])
     print_memory(results["memory"])
     print_targets(results["targets"])
     print_profiles(results["profiles"])
@@ -123,14 +127,14 @@ def _ratio(figures):
     return "{:.2f} [{:.2f}, {:.2f}]".format(*figures) if figures else "-"
 
 
-def print_opening(results):
+def print_opening(opened):
     """Seconds of import and opening in fresh processes."""
     print()
-    line("opening, fresh processes, median seconds", ["import", "open"])
-    for name, opened in results["opened"].items():
+    line("opening, in fresh processes, seconds", ["import", "open", "times"])
+    for name, times in opened.items():
         if name != "limits":
-            found = [statistics.median(o[key] for o in opened) for key in ("import", "open")]
-            line(NAMES.get(name, name), [f"{seconds:.2f}" for seconds in found])
+            found = [statistics.median(o[key] for o in times) for key in ("import", "open")]
+            line(NAMES.get(name, name), [*(f"{seconds:.2f}" for seconds in found), len(times)])
 
 
 NAMES = {
@@ -138,7 +142,7 @@ NAMES = {
     "transformers": "transformers (safetensors, float32)",
     "transformer-lens": "transformer-lens (safetensors, float32)",
     "llama.cpp": "llama.cpp (GGUF)",
-    "from-gguf": "transformers (GGUF), once",
+    "from-gguf": "transformers (GGUF)",
 }
 WHAT = {
     "peak": "most that the process held",

@@ -160,7 +160,8 @@ def ranks(
     steps = 10 ** np.arange(0, int(np.ceil(lowest)) + 1)
     ticks = {"tickvals": steps, "ticktext": [f"#{step:,}" for step in steps]}
     figure.update_yaxes(type="log", title=plain(rank_title), range=[lowest + 0.15, -0.25], **ticks)
-    figure.update_xaxes(title=plain(layer_title))
+    # where layers are few, Plotly would put ticks between them
+    figure.update_xaxes(title=plain(layer_title), dtick=1 if len(values) < 10 else None)
     return _styled(figure, height=height, dark=dark)
 
 

@@ -20,18 +20,19 @@ def token_strip(
     selected: int | None = None,
     roles: Sequence[str | None] | None = None,
     details: Sequence[str] | None = None,
+    special: Sequence[bool] | None = None,
     labels: Mapping[str, str],
     variant: str = "row",
 ) -> bytes:
     """The payload of the token strip.
 
-    tokens, ids, roles and details run along seq and are equally long. `roles` colours the border
-    of a chip (a name of ROLES, or None); `details` is one more line for its tooltip, for instance
-    its bytes. "row" wraps chips and shows positions; "tall" puts one token on a line with its id.
+    tokens, ids, roles, details and special run along seq and are equally long. `roles` colours the
+    border of a chip (a name of ROLES, or None); `details` is one more line for its tooltip, for
+    instance its bytes; `special` chips have a dashed border. "row" wraps chips and shows positions; "tall" puts one token on a line with its id.
     labels: "aria" names the strip; "token" describes a chip with {token}, {id} and {position}.
     ValueError: unequal lengths, a position outside, an unknown role, variant, or a missing label.
     """
-    _check_lengths(tokens, ids=ids, roles=roles, details=details)
+    _check_lengths(tokens, ids=ids, roles=roles, details=details, special=special)
     _check_names(roles, variant, labels)
     if selected is not None and not 0 <= selected < len(tokens):
         raise ValueError(f"selected is {selected}, wanted 0 to {len(tokens) - 1}")
@@ -42,6 +43,7 @@ def token_strip(
             "selected": None if selected is None else int(selected),
             "roles": list(roles or [None] * len(tokens)),
             "details": list(details or [""] * len(tokens)),
+            "special": [bool(mark) for mark in special or [False] * len(tokens)],
             "labels": dict(labels),
             "variant": variant,
             "colours": ROLES,

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .finite import check_scores
+
 N_BINS = 60
 
 
@@ -46,9 +48,11 @@ class Guess:
 def guess(trace, position: int = -1, n: int = 20, scores: str | None = None) -> Guess:
     """The ranking after a position, with figures about the whole vocabulary.
 
-    scores: "logits" shows those before a cap, in the same ranking.
+    scores: "logits" shows those before a cap, in the same ranking. Raises TokenwalkError where the
+    scores are not finite numbers.
     """
     logits, probs = trace.logits(position), trace.probs(position)
+    check_scores(trace, position, logits)
     order = np.argsort(-logits, kind="stable")
     exact = logits.astype(np.float64)
     shown = trace.output(scores, position) if scores else logits

@@ -37,7 +37,7 @@ class Overview:
 
 def overview(trace, framed: tuple[int, int] | None = None) -> Overview:
     """Everything the first page shows of a run. framed: a head to show, else the sharpest one is
-    chosen.
+    chosen. Raises TokenwalkError where the scores are not finite numbers.
     """
     heads, best = attention(trace), guess(trace)
     layer, head, key = sharpest(heads.last)
@@ -71,6 +71,6 @@ def _appended(trace, id):
     words, prompt = trace.model.tokenizer, trace.spec.prompt
     if prompt is None or id in words.special.values():
         return None
-    text = words.decode([id])
-    longer = words.encode(prompt + text)
-    return text if longer == [*words.encode(prompt), id] else None
+    text = words.token_bytes(id).decode("utf-8", "replace")  # `decode` may drop a first space
+    before, longer = (words.encode(t, trace.spec.control) for t in (prompt, prompt + text))
+    return text if longer == [*before, id] else None

@@ -4,6 +4,7 @@ figures.
 
 from dataclasses import dataclass
 
+from core.text import markers
 from core.text.display import show_text
 
 
@@ -32,6 +33,11 @@ class Reading:
     dropped: tuple[str, ...]
 
 
+def holds_marker(words, text: str) -> bool:
+    """Whether the name of one of a tokenizer's control tokens stands in a text."""
+    return any(name and name in text for name in words.special)
+
+
 def reading(trace, text: str) -> Reading:
     """How the text of a prompt became the ids of a trace (a chat template may have added some)."""
     words = trace.model.tokenizer
@@ -45,6 +51,14 @@ def reading(trace, text: str) -> Reading:
         n_characters=len(text),
         n_bytes=len(text.encode("utf-8", "replace")),
         tokens=tuple(tokens),
-        pieces=tuple(show_text(text[start:stop]) for _, start, stop in words.pieces(text)),
+        pieces=tuple(show_text(piece) for piece in _pieces(trace, text)),
         dropped=tuple(f"{b:02X}" for b in words.dropped(text)),
     )
+
+
+def _pieces(trace, text):
+    """What a text is cut into before merging; a marker that is read as its token stays whole."""
+    words = trace.model.tokenizer
+    names = markers.pattern(words.special) if trace.spec.control else None
+    for part, is_marker in markers.cut(text, names):
+        yield from [part] if is_marker else (part[a:b] for _, a, b in words.pieces(part))

@@ -15,7 +15,7 @@ from core.model.tap import editing_tap
 from core.run import RunSpec, open_model, prompt_ids
 from core.store import ByteStore
 
-from .sampling import choose, log_softmax
+from .sampling import choose, log_prob
 
 BLOCK = 64  # positions
 PREFIXES = ByteStore(256 << 20)  # keys and values of blocks, by the ids they depend on
@@ -76,7 +76,7 @@ def generate(spec: RunSpec) -> Iterator[Event]:
             step=step,
             id=id,
             text=text.decode(_spoken(model, id, stop), stop is not None),
-            logprob=float(log_softmax(logits.astype(np.float64))[id]),
+            logprob=log_prob(logits, id),
             n_cached=cache.length,
             stop=stop,
             stop_id=id if stop == "end" else None,

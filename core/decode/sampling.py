@@ -13,6 +13,12 @@ def log_softmax(x):  # [vocab] -> [vocab]
     return x - np.log(np.sum(np.exp(x)))
 
 
+def log_prob(logits, id) -> float:  # [vocab]
+    """Log-probability of one token, in nat; the sum is made in float64."""
+    x = logits - np.max(logits)
+    return float(x[id] - np.log(np.exp(x).sum(dtype=np.float64)))
+
+
 def penalize(logits, seen, penalty):  # [vocab] -> [vocab]
     """Divide the positive scores of tokens already seen, multiply the negative ones (Keskar et al.
     2019).

@@ -124,7 +124,7 @@ class Loader:
             array = self.from_transformers(array, held)
         ends = np.cumsum([self.wanted[weight][0] for weight, _ in held])[:-1]
         parts = zip(held, np.split(array, ends), strict=True)
-        return {key: _frozen(self.in_order(key[0], part)) for key, part in parts}
+        return {key: _frozen(self.in_order(key[0], part), key[1]) for key, part in parts}
 
     def numbers(self, name):
         tensor = self.file.tensors[name]
@@ -157,7 +157,10 @@ class Loader:
         return unpermute(array, getattr(self.config, HEADS[name]))
 
 
-def _frozen(array):
-    array = np.ascontiguousarray(array, np.float32)
+def _frozen(array, layer):
+    """Read-only float32 in memory of our own. The matrices of a layer are kept column by column:
+    one row times a matrix, all that decoding does, then reads memory from front to back.
+    """
+    array = np.array(array, np.float32, order="C" if layer is None else "F")
     array.flags.writeable = False
     return array

@@ -31,7 +31,7 @@ def from_floats(raw, dtype: str) -> np.ndarray:  # uint8 [bytes] -> [numbers]
         raise NotImplementedError(dtype)
     if dtype in SMALL:
         return SMALL[dtype](raw)
-    with np.errstate(over="ignore"):  # float64 beyond float32 becomes infinite; the pass finds it
+    with np.errstate(all="ignore"):  # float64 beyond float32 becomes infinite; the pass finds it
         return raw.view(FLOATS[dtype]).astype(np.float32)
 
 

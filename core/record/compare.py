@@ -99,21 +99,24 @@ class Comparison:
 def compare(trace, given: Given, eps: float) -> Comparison:
     """Compare the given values of a run with a trace of the same ids.
 
-    eps: of the coarser of the two computations, see `eps_of`. Raises PromptError above 1,024
-    tokens, TraceTooLarge, ModelFileError where their numbers are damaged.
+    eps: of the coarser of the two computations, see `eps_of`. Raises PromptError above MOST_TOKENS,
+    TraceTooLarge, ModelFileError where their numbers are damaged.
     """
-    if len(trace.ids) > MOST_TOKENS:
-        raise PromptError("prompt_too_long", n_tokens=len(trace.ids), limit=MOST_TOKENS)
+    check_length(trace.ids)
     with np.errstate(all="ignore"):  # their numbers may be anything, and mistakes overflow
         return _compared(trace, given, _rows(trace, given, eps), eps)
 
 
+def check_length(ids):
+    """Raises PromptError where a run is too long to be compared; best asked before it is run."""
+    if len(ids) > MOST_TOKENS:
+        raise PromptError("prompt_too_long", n_tokens=len(ids), limit=MOST_TOKENS)
+
+
 def _compared(trace, given, rows, eps):
     differing = [row for row in rows if row.verdict in ("differs", "follows")]
-    wrong = [
-        row for row in rows if not np.isfinite(row.far.theirs) and not row.far.relative < np.inf
-    ]
-    out = Comparison(rows, eps, given.unused, nonfinite=next(iter(wrong), None))
+    wrong = (row for row in rows if row.far.relative == np.inf and not np.isfinite(row.far.theirs))
+    out = Comparison(rows, eps, given.unused, nonfinite=next(wrong, None))
     if not differing:
         return out
     first = differing[0]
@@ -178,7 +181,8 @@ def difference(ours, theirs, op, hidden=None) -> Difference:
     axes = ("seq", "vocab") if op in VOCAB_OPS else OP_AXES[op]
     axes = axes if ours.shape == theirs.shape else QUERIES
     ours = alike(ours, theirs)
-    apart = np.abs(theirs - ours)
+    with np.errstate(all="ignore"):  # infinities of both
+        apart = np.abs(theirs - ours)
     apart[np.isnan(apart)] = np.inf
     apart[(theirs == ours) | (np.isnan(theirs) & np.isnan(ours))] = 0
     apart[np.isneginf(ours) & (theirs < -1e4)] = 0

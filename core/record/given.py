@@ -64,12 +64,11 @@ def _of_heads(own, head):
 
 def fitting(op: str, sizes, shape) -> list[Layout]:
     """The layouts of this shape, once as many leading axes of 1 as needed are taken off."""
-    known = layouts(op, sizes)
-    while not (found := [layout for layout in known if layout.shape == shape]) and shape[:1] == (
-        1,
-    ):
-        shape = shape[1:]
-    return found
+    for start in range(len(shape) + 1):
+        found = [layout for layout in layouts(op, sizes) if layout.shape == shape[start:]]
+        if found or shape[start : start + 1] != (1,):
+            return found
+    return []
 
 
 class Given:
@@ -130,10 +129,10 @@ class Given:
         if len(found) > 1:
             ours = self.ours(op, layer)
             found.sort(key=lambda layout: _away(ours, layout.ours(theirs)))
-        theirs = found[0].ours(theirs)
-        return theirs[self.rows.start - self.rows.stop :] if op in VOCAB_OPS else theirs, found[
-            0
-        ].text
+        theirs, text = found[0].ours(theirs), found[0].text
+        if op in VOCAB_OPS:
+            theirs = theirs[self.rows.start - self.rows.stop :]
+        return theirs, text
 
     def as_input(self, op, layer):
         """Their value as other ops read it, one copy of each key and value; None if not given."""

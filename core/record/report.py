@@ -3,13 +3,12 @@
 Names from a file are shown as they are unless they would steer the terminal.
 """
 
+import math
 import textwrap
 
 from .compare import TOLERANCE, Comparison
-from .replay import order_of
 
 WIDTH, MOST_NAMES = 100, 6
-PRECISION = {2**-11: "float16", 2**-8: "bfloat16"}
 VERDICTS = {  # the worst of an op's layers is shown, in this order
     "differs": "DIFFERS",
     "follows": "follows from theirs before it",
@@ -18,8 +17,6 @@ VERDICTS = {  # the worst of an op's layers is shown, in this order
     "agrees": "agrees",
 }
 HEADER = f"{'op':<15}{'layers':<9}{'worst':>6}{'apart':>10}{'of size':>9}{'step':>9}  verdict"
-
-
 LEGEND = (
     "worst: the layer that is farthest from ours. of size: how far, over the largest number of ours"
     " at that position. step: the same, from what their own values before it give."
@@ -29,10 +26,10 @@ LEGEND = (
 def lines(result: Comparison, catalogue) -> list[str]:
     """What was found: the first op that differs, why, all ops, and what was left out."""
     ops = [op for op in catalogue.ids if any(row.op == op for row in result.rows)]
-    table = [HEADER, *(_row(op, result.rows) for op in ops), *wrapped(LEGEND)]
-    first = [*_nonfinite(result), *_first(result, catalogue)]
+    table = [HEADER, *(_row(op, result.rows) for op in ops), "", *wrapped(LEGEND)]
+    first = [*_nonfinite(result), *_first(result)]
     left = [*_layouts(result.rows), *_unused(result.unused)]
-    return [*wrapped(_tolerance(result)), "", *first, "", *table, *[""][: len(left)], *left]
+    return [*wrapped(_tolerance(result)), "", *first, "", *table, *left]
 
 
 def verdict(result: Comparison) -> str:
@@ -41,8 +38,8 @@ def verdict(result: Comparison) -> str:
         return f"First to differ: {_where(result.first)}."
     if any(row.verdict == "rounding" for row in result.rows):
         return (
-            f"Nothing differs by more than {_kind(result.eps)} explains. A smaller mistake cannot"
-            " be told from it."
+            f"Nothing differs by more than {_bits(result.eps)} explains; a smaller mistake cannot"
+            " be told from that."
         )
     return f"All {len(result.rows)} values agree."
 
@@ -52,8 +49,8 @@ def wrapped(text: str) -> list[str]:
     return textwrap.wrap(text, WIDTH, subsequent_indent="  ")
 
 
-def _kind(eps):
-    return PRECISION.get(eps, "the precision of these weights")
+def _bits(eps):
+    return f"a precision of {-math.log2(eps):.0f} bits"
 
 
 def _tolerance(result):
@@ -61,7 +58,7 @@ def _tolerance(result):
     wider = max(row.bound[0] for row in result.rows)
     if wider > TOLERANCE:
         step = max(row.bound[1] for row in result.rows)
-        text += f"; what {_kind(result.eps)} explains: up to {wider:.2g}, {step:.2g} in one step"
+        text += f"; what {_bits(result.eps)} explains: up to {wider:.2g}, {step:.2g} in one step"
     return f"{text}."
 
 
@@ -70,7 +67,8 @@ def _where(row):
 
 
 def _place(place):
-    names = {"seq": "position", "embedding": "index", "head_dim": "index", "neurons": "neuron"}
+    names = {"seq": "position", "embedding": "index", "head_dim": "index"}
+    names |= {"neurons": "neuron", "vocab": "token"}
     return ", ".join(f"{names.get(axis, axis)} {i}" for axis, i in place.items())
 
 
@@ -81,57 +79,53 @@ def _nonfinite(result):
     return [f"First number that is not finite: {_where(row)}, {_place(row.far.place)}."]
 
 
-def _first(result, catalogue):
+def _first(result):
     row = result.first
-    out = wrapped(verdict(result))
     if row is None:
-        return out
+        return wrapped(verdict(result))
     far = row.far
-    out += [
-        f"  {_place(far.place)}: ours {far.ours:.7g}, theirs {far.theirs:.7g},"
+    out = [
+        f"{_place(far.place)}: ours {far.ours:.6g}, theirs {far.theirs:.6g},"
         f" {abs(far.theirs - far.ours):.2g} apart, {far.relative:.2g} of the size there."
     ]
-    if row.verdict == "follows":
-        before = result.rows[: result.rows.index(row)]
-        step = max(before, key=lambda row: row.step, default=row)
-        text = "It follows from their values before it: the difference grew from smaller ones. The"
-        return out + wrapped(f"  {text} largest is {step.step:.1g}, in {_where(step)}.")
-    out += wrapped("  " + _made_of(result, catalogue))
-    for n, mistake in enumerate(result.causes[:3]):
-        start = "It equals ours with this mistake made" if not n else "or, as near"
-        out += wrapped(f"  {start}: {mistake.text}.")
-    return out
+    out += [_grown(result)] if row.verdict == "follows" else _why(result)
+    return [verdict(result), *(line for text in out for line in wrapped(f"  {text}"))]
 
 
-def _made_of(result, catalogue):
-    """What lies between the last values that agree and the first that differs."""
-    good = "; ".join(
-        f"{op}{_layer(layer)} {_state(result, op, layer)}" for op, layer in result.read
+def _grown(result):
+    """Of a difference that no single op made: where the largest of the small ones is."""
+    before = result.rows[: result.rows.index(result.first)]
+    step = max(before, key=lambda row: row.step, default=result.first)
+    return (
+        "It follows from their values before it: the difference grew from smaller ones. The largest"
+        f" of them is {step.step:.1g}, in {_where(step)}."
     )
-    text = f"Made of: {good}." if good else "Nothing before it was given."
+
+
+def _why(result):
+    """What lies between the last values that agree and the first that differs, and the cause."""
+    state = {(row.op, row.layer): VERDICTS[row.verdict].partition(";")[0] for row in result.rows}
+    here = result.first.layer
+    read = [f"{_near(op, at, here)} ({state[op, at].lower()})" for op, at in result.read]
+    text = f"Made of {', '.join(read)}." if read else "Nothing before it was given."
     if result.between:
-        text += f" Not given between: {_spans(result, catalogue)}."
-    return text
+        text += f" Not given between: {_spans(result.between, here)}."
+    starts = ["It equals ours with this mistake made", "or, as near", "or, as near"]
+    causes = zip(starts, result.causes, strict=False)
+    return [text, *(f"{start}: {mistake.text}." for start, mistake in causes)]
 
 
-def _state(result, op, layer):
-    row = next(r for r in result.rows if (r.op, r.layer) == (op, layer))
-    return VERDICTS[row.verdict].partition(";")[0].lower()
+def _near(op, layer, here):
+    """An op, its layer only where that is not `here`."""
+    return op if layer in (here, None) else f"{op} of layer {layer}"
 
 
-def _layer(layer):
-    return "" if layer is None else f" of layer {layer}"
-
-
-def _spans(result, catalogue):
-    """The ops that were not given: by name where they are few, else by layers."""
-    names = [f"{op}{_layer(layer)}" for op, layer in result.between]
-    if len({layer for _, layer in result.between}) <= 2:
-        layer = result.between[-1][1]
-        return ", ".join(op if at == layer else f"{op}{_layer(at)}" for op, at in result.between)
-    order = order_of(catalogue)
-    first, last = min(result.between, key=order), max(result.between, key=order)
-    return f"{len(names)} ops from {first[0]}{_layer(first[1])} to {last[0]}{_layer(last[1])}"
+def _spans(ops, here):
+    """Ops by name where they are of one or two layers, else the first and the last."""
+    names = [_near(op, layer, here) for op, layer in ops]
+    if len({layer for _, layer in ops}) <= 2:
+        return ", ".join(names)
+    return f"{len(names)} ops from {names[0]} to {names[-1]}"
 
 
 def _row(op, rows):

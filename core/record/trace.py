@@ -7,6 +7,8 @@ Knows the pass; no figures, no pages.
 """
 
 import copy
+import functools
+import math
 
 import numpy as np
 
@@ -68,13 +70,14 @@ class Trace:
 
     Attributes:
         spec: the RunSpec that was run. model: the Model. ids: token ids. tokens: their visible
-        forms.
+        forms. catalogue: the ops that this model has.
     """
 
     def __init__(self, spec, model, ids, key, seconds):
         self.spec, self.model, self.ids, self.key = spec, model, tuple(ids), key
         self.tokens = tuple(model.tokenizer.display(i) for i in ids)
         self.seconds = seconds
+        self.catalogue = catalogue_of(model.config)
         # float32 [layer + 1, seq, embedding]: the stream into each block, then out of the last
         self.stream = None
         self.cache = None
@@ -83,11 +86,6 @@ class Trace:
     def config(self):
         """The sizes of the model."""
         return self.model.config
-
-    @property
-    def catalogue(self):
-        """The ops that this model has."""
-        return catalogue_of(self.config)
 
     @property
     def nbytes(self) -> int:
@@ -176,15 +174,19 @@ class Trace:
     def op_bytes(self, op: str) -> int:
         """How large the value of an op is for this prompt, in bytes."""
         sizes = self.config.axis_sizes(len(self.ids))
-        return 4 * int(np.prod([sizes[axis] for axis in OP_AXES[op]]))
+        return 4 * math.prod(sizes[axis] for axis in OP_AXES[op])
+
+    @functools.cached_property
+    def _layer_fits(self):
+        """Whether all ops of a layer may be kept at once."""
+        every = set().union(*self.catalogue.blocks)
+        return sum(map(self.op_bytes, every)) <= LAYERS.limit // 2
 
     def _layer(self, op, layer):
         """The ops of one layer by name: all of them where they fit the store, else the one that is
         asked for.
         """
-        every = tuple(self.catalogue.blocks[layer])
-        fits = sum(map(self.op_bytes, every)) <= LAYERS.limit // 2
-        keep = every if fits else (op,)
+        keep = tuple(self.catalogue.blocks[layer]) if self._layer_fits else (op,)
         return LAYERS.get(
             (self.key, layer, keep),
             lambda: self._run_layer(layer, keep),

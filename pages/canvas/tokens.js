@@ -24,6 +24,7 @@ function fillChips({ meta, holder, list }) {
     const [text, number] = chip.children;
     text.textContent = meta.tokens[i];
     number.textContent = tall ? meta.ids[i] : i;
+    chip.classList.toggle("special", meta.special[i]);
     chip.setAttribute("aria-label", describe(meta, i));
   });
   list.setAttribute("aria-label", meta.labels.aria);

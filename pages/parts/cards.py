@@ -42,7 +42,7 @@ def tokens(trace) -> None:
     with card(1, "tokens", "residual", door=lambda: journey.go("tokens")):
         caption("tokens.caption", n=len(trace.ids))
         if trace.spec.prompt is None:
-            own = len(trace.model.tokenizer.encode(session.prompt()))
+            own = len(trace.model.tokenizer.encode(session.prompt(), trace.spec.control))
             caption("tokens.template", n=len(trace.ids) - own)
         strip.show(trace, None, key="start_tokens", variant="tall", pick=False)
 
@@ -88,7 +88,11 @@ def _sink(trace, seen):
     if len(trace.tokens) == 1:
         return caption("heads.alone")
     n_heads = trace.config.n_layers * trace.config.n_heads
-    caption("heads.sink", n=seen.n_sinks, n_heads=n_heads, first=Token(trace.tokens[0]))
+    values = {"n_heads": n_heads, "first": Token(trace.tokens[0])}
+    if seen.n_sinks:
+        caption("heads.sink", n=seen.n_sinks, **values)
+    else:
+        caption("heads.no_sink", **values)
 
 
 def _framed():

@@ -37,7 +37,7 @@ def notices(trace, seen, page, values) -> None:
         run.notice(words.html("notice.chinese"))
     elif session.language() != "en" and presets.current() is None and is_default:
         run.notice(words.html("notice.english_model"))
-    dropped = trace.model.tokenizer.dropped(prompt)
+    dropped = run.compute(trace.model.tokenizer.dropped, prompt)
     if dropped:
         run.notice(words.html("tokens.dropped", bytes=" ".join(f"{b:02X}" for b in dropped)))
     preset = presets.current()

@@ -8,7 +8,9 @@ import threading
 
 import streamlit as st
 
-from core import ModelFileError, PromptError, RunSpec, open_model, run
+from core import ModelFileError, RunSpec, open_model, run
+from core.analyse.finite import check_stream
+from core.errors import PromptError, TokenwalkError
 from core.files import registry
 from pages.parts import download, html, models, session, words
 from pages.parts.words import text
@@ -38,51 +40,76 @@ def model(heading=None):
         download.offer(name)
         st.stop()
     try:
-        with st.spinner(text("run.opening")), COMPUTE:
-            return open_model(name)
+        return _open(name)
     except ModelFileError as error:
         _refuse(error, heading)
 
 
+def model_if_there():
+    """The chosen model for what stands around a page; None where the page will say why it cannot be
+    opened.
+    """
+    name = model_name()
+    if name in registry.MODELS and not registry.on_disk(name):
+        return None
+    try:
+        return _open(name)
+    except ModelFileError:
+        return None
+
+
+def _open(name):
+    with st.spinner(text("run.opening")), COMPUTE:
+        return open_model(name)
+
+
 def spec() -> RunSpec:
     """What the controls say."""
-    prompt = session.prompt()
+    prompt, control = session.prompt(), bool(session.get("control"))
     if st.session_state.get("mode") == "chat":
-        return RunSpec(model_name(), messages=[("user", prompt)])
-    return RunSpec(model_name(), prompt=prompt)
+        return RunSpec(model_name(), messages=[("user", prompt)], control=control)
+    return RunSpec(model_name(), prompt=prompt, control=control)
 
 
-def trace(heading=None):
+def trace(heading=None, numbers: bool = True):
     """The run of what the controls say; or a sentence that says why there is none, and the page
-    ends there.
+    ends there. numbers: whether the page shows some that were computed, so that they must be finite.
     """
     opened = model(heading)
     try:
         wanted = spec()
         _check_length(opened, wanted)
         with st.spinner(text("run.running")), COMPUTE:
-            return run(wanted)
-    except (ModelFileError, PromptError) as error:
+            done = run(wanted)
+            if numbers:
+                check_stream(done)
+            return done
+    except TokenwalkError as error:
         _refuse(error, heading)
 
 
 def compute(function, *args):
-    """Another computation on a trace, behind the same semaphore."""
-    with COMPUTE:
-        return function(*args)
+    """Another computation on a trace, behind the same semaphore; a sentence where it has none to
+    give, and the page ends there.
+    """
+    try:
+        with COMPUTE:
+            return function(*args)
+    except TokenwalkError as error:
+        _refuse(error)
 
 
 def _check_length(opened, wanted):
     """The web app's own limit: a page of thousands of tokens would be slow for everybody."""
     prompt = wanted.prompt if wanted.prompt is not None else wanted.messages[0][1]
-    n = len(opened.tokenizer.encode(prompt))
+    n = len(opened.tokenizer.encode(prompt, wanted.control))
     if n == 0:
         raise PromptError("nothing_to_run")
     if n > LONGEST:
         raise PromptError("prompt_too_long", n_tokens=n, limit=LONGEST)
 
 
-def _refuse(error, heading):
+def _refuse(error, heading=None):
     (heading or (lambda: None))()
     notice(words.error(error), "error")
     st.stop()

@@ -14,7 +14,7 @@ FIRST_LAYER, FIRST_HEAD = 23, 4
 # what a link leaves out: chosen for good, or old links would change their meaning
 DEFAULTS = {"prompt": FIRST_PROMPT, "lang": "en", "mode": "plain"}
 DEFAULTS |= {"layer": str(FIRST_LAYER), "head": str(FIRST_HEAD)}
-CHOICES = ("prompt", "lang", "mode", "model")  # on every page
+CHOICES = ("prompt", "lang", "mode", "control", "model")  # on every page
 PLACE = ("layer", "head", "op", "pos", "cell")  # on some
 OWN = ("op", "cell", "cell_axis")  # mean something else on each page
 LONGEST_LINKED = 2_000  # characters of a prompt that a link carries
@@ -52,6 +52,7 @@ def _read(models):
     state["text"] = query.get("prompt", FIRST_PROMPT)
     state["lang"] = _one_of(query.get("lang"), lessons.LANGUAGES)
     state["mode"] = _one_of(query.get("mode"), ("plain", "chat"))
+    state["control"] = query.get("control") == "1"
     state["asked_model"] = query.get("model")
     state["model"] = _one_of(query.get("model"), tuple(models))
     state["op"] = query.get("op")
@@ -166,6 +167,8 @@ def _value(name, own):
     """What a link says for a name; None where there is nothing to say. own: op and cell."""
     if name == "prompt":
         return prompt() if linkable() else None
+    if name == "control":
+        return "1" if get("control") else None
     if name in OWN:
         value = own.get(name)
     else:

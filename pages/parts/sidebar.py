@@ -5,15 +5,16 @@ the session.
 import streamlit as st
 
 import lessons
+from core.analyse.pieces import holds_marker
 from pages import canvas
 from pages.parts import html, models, presets, run, session, words
 from pages.parts.words import text
 
 
-def show(page: str, config) -> None:
+def show(page: str, opened) -> None:
     """All controls. The start page has the prompt itself; only the block page has layer and head.
 
-    config: sizes of the chosen model, or None where it is not on disk.
+    opened: the chosen model, or None where it cannot be opened.
     """
     with st.sidebar:
         html.show(f'<div class="tw-name">{words.html("app.name")}</div>')
@@ -23,8 +24,10 @@ def show(page: str, config) -> None:
             prompt_box(height=110)
             presets.chips("side")
         mode()
-        if page == "block" and config is not None:
-            _layer_and_head(config)
+        if opened:
+            _control(opened.tokenizer)
+        if opened and page == "block":
+            _layer_and_head(opened.config)
         _language()
         labels = words.table("link", "copy", "copied") | {"lang": text("lang_code")}
         canvas.copy_link(labels, key="copy_link")
@@ -63,6 +66,20 @@ def mode() -> None:
         key="mode",
         on_change=session.forget_place,
     )
+
+
+def _control(tokenizer):
+    """Where the text names control tokens: whether these names become the tokens."""
+    if not holds_marker(tokenizer, session.prompt()):
+        return session.settle(control=False)
+
+    def switched():
+        session.put(control=st.session_state["markers"])
+        session.forget_place()
+
+    st.session_state["markers"] = session.get("control")
+    label, why = text("sidebar.control"), text("sidebar.control_help")
+    st.toggle(label, key="markers", on_change=switched, help=why)
 
 
 def _layer_and_head(config):

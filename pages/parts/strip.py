@@ -16,17 +16,22 @@ def show(
     def on_position():
         session.put(pos=st.session_state[key]["position"])
 
-    tokens = trace.model.tokenizer
-    details = [
-        text("tokens.bytes", bytes=tokens.token_bytes(id).hex(" ").upper()) for id in trace.ids
-    ]
+    tokenizer = trace.model.tokenizer
+    control = set(tokenizer.special.values())
     payload = token_strip(
         trace.tokens,
         trace.ids,
         selected=position,
         roles=roles,
-        details=details,
+        details=[_detail(tokenizer, id, id in control) for id in trace.ids],
+        special=[id in control for id in trace.ids],
         labels=words.table("strip", "aria", "token"),
         variant=variant,
     )
     canvas.tokens(payload, key=key, on_position=on_position if pick else None)
+
+
+def _detail(tokenizer, id, is_control):
+    """The line below a token's name: its bytes, and whether it is a control token."""
+    key = "tokens.control_bytes" if is_control else "tokens.bytes"
+    return text(key, bytes=tokenizer.token_bytes(id).hex(" ").upper())

@@ -7,6 +7,7 @@ still there. `compare` is then given the broken engine's values and must name th
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -24,6 +25,7 @@ PROMPTS = (
     "The chemical symbol for gold is",
 )
 RIGHT = ((" Paris", 0.773), ("8", 0.961), (" M", 0.185), (" Mary", 0.923), (" Au", 0.958))
+DOCUMENT = Path(__file__).parents[2] / "docs/compare.md"
 TILED = np.arange(9) % 3  # the key/value head that each of 9 query heads would wrongly read
 
 
@@ -58,9 +60,13 @@ def permuted(weights):
 
 @dataclass(frozen=True)
 class Bug:
-    """tops: the top token and its probability, prompt by prompt (None: whatever it is, not the
-    right one). op: the first that differs, in layer 0. cause: words of what compare says.
-    errors: the largest error of the logits, prompt by prompt.
+    """A mistake and what comes of it.
+
+    Attributes:
+        tops: the top token and its probability, prompt by prompt; None: nonsense.
+        op: the first that differs, in layer 0. cause: words of what compare says.
+        errors: the largest error of the logits, prompt by prompt.
+        weights, config, changed: how the mistake is made.
     """
 
     tops: tuple
@@ -79,28 +85,28 @@ def theta(c, value):
 PARIS, EIGHT, M, MARY, AU = (text for text, _ in RIGHT)
 BUGS = {
     "no RoPE": Bug(
-        ((PARIS, 0.273), ("2", 0.215), ("n", None), (" the", None), (" a", None)),
+        ((PARIS, 0.273), ("2", 0.215), ("n", 0.210), (" the", 0.230), (" a", 0.090)),
         "attn.q_rot",
         "no rotation",
         (9.70,),
         changed={"rotate": lambda x, cos, sin: x},
     ),
     "Q and K not un-permuted": Bug(
-        ((PARIS, 0.721), ("2", 0.233), (".", None), (" John", 0.133), (" ", None)),
+        ((PARIS, 0.721), ("2", 0.233), (".", 0.074), (" John", 0.133), (" ", 0.236)),
         "attn.q",
         "un-permuted",
         (6.01,),
         weights=permuted,
     ),
     "theta 10,000": Bug(  # no prompt catches it by its top token
-        ((PARIS, 0.753), (EIGHT, 0.978), (M, None), (MARY, None), (AU, None)),
+        ((PARIS, 0.753), (EIGHT, 0.978), (M, 0.243), (MARY, 0.936), (AU, 0.935)),
         "attn.q_rot",
         "theta is 10000, not 100000",
         (0.79, 3.58, 1.32, 1.92, 1.48),
         config=lambda c: theta(c, 10_000.0),
     ),
     "eps 1e-3": Bug(
-        ((PARIS, 0.823), (EIGHT, None), (M, None), (MARY, None), (AU, None)),
+        ((PARIS, 0.823), (EIGHT, 0.961), (M, 0.178), (MARY, 0.936), (AU, 0.958)),
         "attn_norm",
         "epsilon of the norm is 0.001, not 1e-05",
         (1.19, 0.25),
@@ -114,20 +120,20 @@ BUGS = {
         config=lambda c: replace(c, norm_eps=1e-6),
     ),
     "no mask": Bug(
-        (("_", None), (EIGHT, 0.583), (M, 0.630), (MARY, 0.750), (" wis", None)),
+        (("_", 0.026), (EIGHT, 0.583), (M, 0.630), (MARY, 0.750), (" wis", 0.010)),
         "attn.masked",
         "no mask",
         (16.56,),
         changed={"mask": lambda scores, window=None: scores},
     ),
     "no 1/sqrt(d)": Bug(
-        ((" the", None), ("2", None), (M, 0.567), (" the", None), (" not", None)),
+        ((" the", 0.201), ("2", 0.187), (M, 0.567), (" the", 0.349), (" not", 0.167)),
         "attn.scores",
         "not multiplied by 1/sqrt(head_dim)",
         config=lambda c: replace(c, score_scale=1.0),
     ),
     "KV head h % 3": Bug(
-        (('."', None), (" building", None), (" more", None), (" the", None), (" top", None)),
+        (('."', 0.140), (" building", 0.006), (" more", 0.105), (" the", 0.540), (" top", 0.284)),
         "attn.scores",
         "h % 3, not h // 3",
         changed={
@@ -157,13 +163,31 @@ def test_what_five_prompts_say_with_the_bug(smollm, traces, name):
     for n, (trace, wanted, right) in enumerate(zip(traces, bug.tops, RIGHT, strict=True)):
         logits = engine(smollm, trace.ids, bug)["logits"]
         top = smollm.tokenizer.decode([int(logits.argmax())])
-        text, p = wanted or (None, None)
-        assert top == text if wanted else top != right[0]
-        if p is not None:
-            assert ops.softmax(logits).max() == pytest.approx(p, abs=2e-3)
+        if wanted is None:
+            assert top != right[0]
+        else:
+            assert (top, ops.softmax(logits).max()) == (
+                wanted[0],
+                pytest.approx(wanted[1], abs=2e-3),
+            )
         if n < len(bug.errors):
             far = np.abs(logits - trace.logits()).max()
             assert far == pytest.approx(bug.errors[n], abs=0.006)
+
+
+def cell(top):
+    """A top token as the table of docs/compare.md has it."""
+    if top is None:
+        return "nonsense"
+    text, p = top
+    return f"`{text.replace(' ', '␣')}` {p:.3f}".replace("0.", ".")
+
+
+@pytest.mark.parametrize("name", BUGS)
+def test_the_document_has_the_same_table(name):
+    bug = BUGS[name]
+    row = f"| {name} | `{bug.op}` | {' | '.join(map(cell, bug.tops))} |"
+    assert row in DOCUMENT.read_text("utf-8").splitlines()
 
 
 @pytest.mark.parametrize("name", BUGS)

@@ -228,7 +228,7 @@ def test_compare_with_ids_or_a_precision_from_the_command_line(command, tiny_nam
     args = ("compare", path, "--model", tiny_name, "--ids", "5,6,7")
     assert command(*args)[0] == 1
     code, out, _ = command(*args, "--precision", "bfloat16")
-    assert code == 0 and "Nothing differs by more than bfloat16 explains." in out
+    assert code == 0 and "Nothing differs by more than a precision of 8 bits explains" in out
 
 
 def test_compare_says_other_weights_first_and_judges_no_small_difference(

@@ -170,6 +170,14 @@ def test_a_difference_by_hand():
     assert far.relative == pytest.approx(0.5 / 4)  # not 1 / 100: each position has its own size
 
 
+def test_a_map_has_its_size_query_by_query():
+    ours = np.array([[[10, -np.inf], [1, 1]], [[2, -np.inf], [1, 1]]], np.float32)
+    theirs = ours.copy()
+    theirs[0, 1, 0] = 1.5
+    far = difference(ours, theirs, "attn.masked")
+    assert far.place == {"head": 0, "query": 1, "key": 0} and far.relative == 0.5
+
+
 def test_the_first_op_to_differ_and_where(trace, theirs):
     result = judged(trace, changed(theirs, "layers.1.attn.mix", (3, 2, 5), 0.25))
     first = result.first

@@ -68,6 +68,7 @@ CAUSES = [  # family, mistake, first op and layer, words
     ("llama", {"changed": {"rotate": neighbours}}, "attn.q_rot", 0, "half-split"),
     ("llama", weights("attn_q", np.transpose), "attn.q", 0, "transposed"),
     ("llama", {"changed": {"add": lambda x, delta: delta}}, "resid_mid", 0, "replaced"),
+    ("llama", config(score_scale=1 / 8), "attn.scores", 0, "scaled twice"),
     ("mistral", config(windows=(None, None)), "attn.masked", 0, "window was left out"),
     ("mistral", windows(1), "attn.masked", 0, "window is one too wide"),
     ("mistral", windows(-1), "attn.masked", 0, "window is one too narrow"),
@@ -121,6 +122,27 @@ def test_the_logits_alone_are_enough_to_name_a_mistake(tiny, trace):
     result = judged(trace, {"logits": other})
     assert result.first.op == "logits" and result.read == [] and len(result.between) == 42
     assert ["half-split" in cause.text for cause in result.causes] == [True]
+
+
+def test_a_head_that_reads_the_wrong_keys_is_found_also_where_keys_are_repeated(tiny, trace):
+    wrong = np.arange(4) % 2
+    changed = {"scores": lambda q, k, s, own=ops.scores: own(q, k[:, wrong], s)}
+    theirs = values(tiny, IDS, changed=changed)
+    for name in ("layers.0.attn.k", "layers.0.attn.k_rot"):
+        theirs[name] = theirs[name].repeat(2, axis=1)
+    result = judged(trace, theirs)
+    assert result.first.op == "attn.scores"
+    assert ["h % 2, not h // 2" in cause.text for cause in result.causes] == [True]
+
+
+@pytest.mark.parametrize(("part", "named"), [(0.95, True), (0.8, False)])
+def test_a_mistake_that_explains_only_most_of_a_difference_is_not_named(tiny, trace, part, named):
+    broken = values(tiny, IDS, **config(norm_eps=1e-3))["layers.0.attn_norm"]
+    ours = trace.read("attn_norm", 0)
+    theirs = {"embed": trace.read("embed"), "layers.0.attn_norm": ours + part * (broken - ours)}
+    result = judged(trace, theirs, "float16")
+    assert result.first.op == "attn_norm"
+    assert ["epsilon of the norm is 0.001" in c.text for c in result.causes] == [True] * named
 
 
 def test_what_no_mistake_explains_has_no_cause(trace):

@@ -1,14 +1,19 @@
 """The ranking after a position, the checks of a run, the reading of a text, one more round."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from core import RunSpec, generate, run
+from core import RunSpec, generate, open_model, run
 from core.analyse.check import REFERENCE_IDS, checks, reference_check
 from core.analyse.output import candidate, guess, rank_of_text
 from core.analyse.overview import overview
-from core.analyse.pieces import reading
+from core.analyse.pieces import holds_marker, reading
+from core.model.tap import Edit
 from tests.core.conftest import EACH_CASE
+from tests.families import build_gguf
+from tests.vocabularies import sentencepiece
 
 MODEL = "smollm2-135m-instruct"
 FRANCE = "The capital of France is"
@@ -132,6 +137,60 @@ def test_the_trace_is_left_as_it_was(france):
 def test_nothing_is_appended_to_a_chat(smollm):
     trace = run(RunSpec(MODEL, messages=[("user", "Hi")]))
     assert overview(trace).appended is None
+
+
+@pytest.fixture(scope="module")
+def spaced(tmp_path_factory):
+    """A model whose vocabulary writes a space as ▁ and puts one before every text."""
+    path = tmp_path_factory.mktemp("spaced") / "spaced.gguf"
+    metadata = sentencepiece().metadata
+    return build_gguf(path, "llama", metadata=metadata, vocab_size=274)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "piece", "appended"),
+    [
+        ("the cat", "▁cat", " cat"),
+        ("the cat", "▁", " "),
+        ("the cat", "he", "he"),
+        ("the cat t", "he", None),  # read again, the two are ▁the
+        ("the cat", "</s>", None),
+        ("the cat", "<0xC3>", None),
+    ],
+)
+def test_a_token_is_appended_with_the_space_that_it_brings(spaced, prompt, piece, appended):
+    words = open_model(spaced).tokenizer
+    id = words.tokens.index(piece)
+    first = Edit("logits", index=id, kind="set", value=1e6)
+    seen = overview(run(RunSpec(spaced, prompt=prompt, edits=(first,))))
+    assert seen.guess.top[0].id == id and seen.appended == appended
+
+
+def test_one_more_round_reads_markers_as_the_first_did(tiny_name):
+    first = Edit("logits", index=273, kind="set", value=1e6)
+    for control, n_tokens in ((False, 10), (True, 2)):
+        spec = RunSpec(tiny_name, prompt="the<|im_end|>", control=control, edits=(first,))
+        trace = run(spec)
+        assert (overview(trace).appended, len(trace.ids)) == (" cat", n_tokens)
+
+
+def test_the_name_of_a_control_token_in_a_text(tiny):
+    assert holds_marker(tiny.tokenizer, "a<|im_end|>b") and holds_marker(
+        tiny.tokenizer, "<|im_start|>"
+    )
+    assert not holds_marker(tiny.tokenizer, "<|im_end|") and not holds_marker(tiny.tokenizer, "")
+    assert not holds_marker(replace(tiny.tokenizer, special={"": 0}), "any text")
+
+
+def test_a_marker_that_is_read_as_its_token_is_one_piece(tiny_name):
+    text = "the cat<|im_end|>and"
+    literal, control = (
+        reading(run(RunSpec(tiny_name, prompt=text, control=on)), text) for on in (False, True)
+    )
+    assert control.pieces == ("the", "␣cat", "<|im_end|>", "and")
+    assert "".join(literal.pieces) == "the␣cat<|im_end|>and" and len(literal.pieces) > 4
+    assert [t.special for t in control.tokens] == [False, False, True, False]
+    assert not any(t.special for t in literal.tokens)
 
 
 def test_a_reading_by_hand(smollm):

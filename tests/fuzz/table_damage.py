@@ -123,7 +123,7 @@ def damaged_npz(arrays: dict, rng) -> bytes:
         members[name] = _changed_member(*arrays[name], rng)
     if rng.random() < 0.3:
         name = rng.choice([*members])
-        other = rng.choice([*members, *TEXTS, name + "x", "ids", "precision", "model", "a.pkl"])
+        other = rng.choice([*members, *filter(None, TEXTS), name + "x", "ids", "precision", "model", "a.pkl"])
         other = other.encode("utf-8", "replace").decode().replace("\0", "0")
         twice.append((other, members[name]))
     if rng.random() < 0.15:

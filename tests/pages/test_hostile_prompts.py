@@ -43,7 +43,9 @@ def test_any_text_gives_a_whole_page(name, prompt):
 def test_nothing_of_a_prompt_reaches_markdown_or_a_label(name, smollm):
     """What Streamlit would interpret is the same for a harmless prompt of as many tokens."""
     hostile = "".join(SHOWN[kind] for kind in ("formula", "script", "placeholders", "template"))
-    harmless = " a" * len(smollm.tokenizer.encode(hostile))
+    n_tokens = len(smollm.tokenizer.encode(hostile))
+    # a marker in it, too: both pages have the switch for markers
+    harmless = "<|im_end|>" + " a" * (n_tokens - len(smollm.tokenizer.encode("<|im_end|>")))
     pages = [reader.open_page(name, prompt=prompt) for prompt in (hostile, harmless)]
     assert not pages[0].exception
     assert reader.streamlit_texts(pages[0]) == reader.streamlit_texts(pages[1])

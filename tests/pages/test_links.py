@@ -29,6 +29,8 @@ BAD = [
     {"head": "x"},
     {"lang": "xx"},
     {"mode": "zzz"},
+    {"control": "zzz"},
+    {"control": 1},
     {"op": "attn.weights", "pos": 2, "cell": 4000},
     {"op": "logits", "cell": 49152},
     {"op": "final_norm", "cell": 576, "pos": 99},
