@@ -5,7 +5,7 @@ MODEL := smollm2-135m-instruct
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: setup run test lint parity bench model
+.PHONY: setup run test lint parity bench bench-others model
 
 setup: model
 	@echo "Ready. Next: make run"
@@ -27,6 +27,9 @@ parity: model .venv/installed-parity
 bench: model .venv/installed-dev
 	$(BIN)/python tools/bench.py
 	$(BIN)/python tools/bench_pages.py
+
+# What `make bench` compares with, in an environment of its own (some GB).
+bench-others: .venv-bench/installed
 
 model: .venv/installed
 ifndef TOKENWALK_NO_DOWNLOAD
@@ -53,4 +56,9 @@ $(BIN)/pip:
 
 .venv/installed-parity: requirements-parity.txt .venv/installed-dev
 	@$(PIP) -r requirements-parity.txt
+	@touch $@
+
+.venv-bench/installed: requirements-bench.txt | $(BIN)/pip
+	@$(PYTHON) -m venv .venv-bench
+	@.venv-bench/bin/python -m pip install --quiet --disable-pip-version-check -r requirements-bench.txt
 	@touch $@

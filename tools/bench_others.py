@@ -135,7 +135,10 @@ class LlamaCpp(Engine):
         self.model.reset()
 
     def run(self, n):
-        self.model.eval(ids_of(n))
+        return self.forward(ids_of(n))
+
+    def forward(self, ids):
+        self.model.eval(ids)
         scores = self.library.llama_get_logits_ith(self.model.ctx, -1)
         return self.numpy.ctypeslib.as_array(scores, shape=(self.model.n_vocab(),))
 
@@ -145,9 +148,7 @@ class LlamaCpp(Engine):
         scores, measured = self.run(n), []
         for _ in range(STEPS):
             start = time.perf_counter()
-            self.model.eval([int(scores.argmax())])
-            scores = self.library.llama_get_logits_ith(self.model.ctx, -1)
-            scores = self.numpy.ctypeslib.as_array(scores, shape=(self.model.n_vocab(),))
+            scores = self.forward([int(scores.argmax())])
             measured.append(time.perf_counter() - start)
         return statistics.median(measured)
 

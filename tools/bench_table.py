@@ -83,14 +83,20 @@ def _target(name, figures, target, at_least):
 
 def line(name, cells):
     """One row of a table."""
-    print(f"{name:44}" + "".join(f"{cell:>18}" for cell in cells))
+    print(f"{name:58}" + "".join(f"{cell:>19}" for cell in cells))
+
+
+NOTES = """ for every engine;
+OPENBLAS_CORETYPE and OPENBLAS_L2_SIZE removed. float32, except for llama.cpp (4 bits).
+prefill N: a prompt of N tokens, up to the scores of the last position; ours (checkpoints) and
+TransformerLens (run_with_cache) record it. decode N: one token after N others, greedy.
+The limits are NumPy's rates for one large matrix product, times the work of the measure."""
 
 
 def print_setting(results, columns):
     """What ran where."""
     m = results["machine"]
-    print(f"\n{m['system']} {m['machine']}, Python {m['python']}, {m['cores']} cores for every")
-    print("engine; OPENBLAS_CORETYPE and OPENBLAS_L2_SIZE removed; float32 but for llama.cpp.")
+    print(f"\n{m['system']} {m['machine']}, Python {m['python']}, {m['cores']} cores" + NOTES)
     if m["load_before"] > 0.5:
         print(
             f"NOT QUIET: the load was {m['load_before']:.1f} before the run; trust no figure below."
@@ -109,14 +115,11 @@ def print_speed(results, columns):
     for measure, seconds in results["rounds"].items():
         do, n = measure.split("_")
         tokens = int(n) if do == "prefill" else 1
-        line(f"{do} {n}" + RECORDS[do], [_rate(tokens, seconds[c]) for c in columns])
+        line(f"{do} {n}", [_rate(tokens, seconds[c]) for c in columns])
     print()
     line("time / ours, median [smallest, largest]", [TITLES.get(c, c) for c in columns[1:]])
     for measure, found in results["ratios"].items():
         line(measure.replace("_", " "), [_ratio(found.get(c)) for c in columns[1:]])
-
-
-RECORDS = {"prefill": " (ours and TransformerLens record)", "decode": " tokens of context"}
 
 
 def _rate(tokens, seconds):
@@ -161,6 +164,8 @@ def print_memory(memory):
     for name, held in memory.items():
         for key in [key for key in WHAT if key in held[512]]:
             line(f"{name}: {WHAT[key]}", [f"{held[n][key] / MB:,.0f}" for n in (128, 512)])
+    seconds = [f"{memory['tokenwalk'][n]['seconds']:.2f} s" for n in (128, 512)]
+    line("tokenwalk: time for reading every op", seconds)
 
 
 def print_targets(rows):
