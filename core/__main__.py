@@ -53,9 +53,9 @@ def _parser():
         "name", help="a name from `models`, or owner/name[/file.gguf] of the Hugging Face Hub"
     )
     inspect_parser = _command(
-        commands, "inspect", inspect, "show what is in a .gguf or .safetensors file"
+        commands, "inspect", inspect, "show what is in a model: its settings, then its tensors"
     )
-    inspect_parser.add_argument("file")
+    inspect_parser.add_argument("file", help="a .gguf or .safetensors file, or a folder of a model")
     _run_options(_command(commands, "generate", generate, "continue a prompt"), sampling=True)
     trace_parser = _command(
         commands, "trace", trace, "write what a run computed to a .safetensors file"
@@ -227,35 +227,10 @@ def _layers(text):
 
 
 def inspect(args):
-    """Show the header of a .gguf or .safetensors file: metadata, then tensors."""
-    from core.files import gguf, safetensors
+    """Show what is in a model file or folder, or in a file of values: settings, then tensors."""
+    from core import inspection
 
-    if args.file.lower().endswith(".safetensors"):
-        file, kind = safetensors.read(args.file), "safetensors"
-    else:
-        file = gguf.read(args.file)
-        kind = f"GGUF version {file.version}"
-    print(f"{file.path}: {kind}, {len(file.tensors)} tensors, data at {file.data_offset}")
-    for key, value in file.metadata.items():
-        print(f"  {_plain(key)} = {_short(value)}")
-    for t in file.tensors.values():
-        shape = " x ".join(map(str, t.shape)) or "one number"
-        print(f"  {_plain(t.name)}  {t.dtype}  {shape}  at {t.offset}  {t.nbytes} bytes")
-
-
-def _plain(name):
-    """A name from a file, as it is unless it would steer the terminal."""
-    return name if name.isprintable() else repr(name)
-
-
-def _short(value):
-    shown = (
-        repr(value[:4])[:-1] + ", ...]"
-        if isinstance(value, list) and len(value) > 4
-        else repr(value)
-    )
-    count = f" ({len(value)} items)" if isinstance(value, list) else ""
-    return (shown if len(shown) <= 100 else shown[:100] + "...") + count
+    print(*inspection.lines(args.file), sep="\n")
 
 
 if __name__ == "__main__":

@@ -3,14 +3,12 @@
 `Model`, `Source`, `open_model`. Knows files and text; no runs.
 """
 
-import hashlib
-import re
-import threading
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.files import config, folder, memory, registry, split, weights
+from core.files import config, folder, identity, memory, registry, split, weights
 from core.heap import keep_freed_memory
 from core.model.config import ModelConfig
 from core.store import ByteStore
@@ -18,7 +16,6 @@ from core.text import tokenizer
 from core.text.tokenizer import Tokenizer
 
 MODELS = ByteStore(max(6 << 30, (memory.available() or 0) // 2))
-PART = re.compile(r"-\d{5}-of-\d{5}\.gguf$")
 keep_freed_memory()
 
 
@@ -63,33 +60,23 @@ def open_model(name: str) -> Model:
     bytes.
     """
     path = registry.find(name)
-    key = _key(path)
+    key = identity.stamp(path)
     return MODELS.get(key, lambda: _load(path, key), lambda model: model.weights.nbytes)
 
 
-def _key(path):
-    """Names, sizes and times of change of all files that may belong to the model."""
-    stats = ((file, file.stat()) for file in _files(path))
-    return str(path), *((file.name, s.st_size, s.st_mtime_ns) for file, s in stats)
-
-
-def _files(path):
-    if path.is_file() and path.suffix != ".safetensors" and path.name != folder.CONFIG:
-        parts = path.parent.glob(PART.sub("-*.gguf", path.name)) if PART.search(path.name) else ()
-        return sorted({path, *(part for part in parts if PART.search(part.name))})
-    home = path if path.is_dir() else path.parent
-    return sorted(file for file in home.iterdir() if file.is_file())
-
-
 def _load(path, key):
-    is_gguf = path.is_file() and path.suffix != ".safetensors" and path.name != folder.CONFIG
-    read, describe, words = READERS["gguf" if is_gguf else "safetensors"]
+    read, describe, words = READERS["gguf" if identity.is_gguf(path) else "safetensors"]
     file = read(path)
     described = describe(file)
-    digest = _InThread(lambda: _sha256(file))  # while the numbers are read
+    loader = weights.check(file, described)  # before a large vocabulary is made
     vocabulary = words(file, described.vocab)
-    arrays = weights.load(file, described)
-    source = Source(path, file.format, digest.result(), _stored(file), *_titles(file), key)
+    with ThreadPoolExecutor(1) as other:
+        digest = other.submit(identity.sha256, file.opened)  # while the numbers are read
+        arrays = weights.read(loader)
+        digest = digest.result()
+    for data in file.opened:
+        data.check_same()
+    source = Source(path, file.format, digest, _stored(file), *_titles(file), key)
     return Model(described, vocabulary, arrays, source)
 
 
@@ -113,36 +100,3 @@ def _titles(file):
     metadata = file.metadata if file.format == "gguf" else {}
     found = (metadata.get(f"general.{key}") for key in ("license", "name"))
     return [value if isinstance(value, str) else None for value in found]
-
-
-def _sha256(file):
-    digests = {}
-    for path in file.paths:
-        if path.name != folder.CONFIG:
-            with open(path, "rb") as data:
-                digests[path.name] = hashlib.file_digest(data, "sha256").hexdigest()
-    if len(digests) == 1:
-        return digests.popitem()[1]
-    lines = "".join(f"{digest}  {name}\n" for name, digest in digests.items())
-    return hashlib.sha256(lines.encode()).hexdigest()
-
-
-class _InThread:
-    """A function under way in a thread of its own; `result` waits for it and raises its error."""
-
-    def __init__(self, function):
-        self._value, self._error = None, None
-        self._thread = threading.Thread(target=self._run, args=(function,), daemon=True)
-        self._thread.start()
-
-    def _run(self, function):
-        try:
-            self._value = function()
-        except Exception as error:
-            self._error = error
-
-    def result(self):
-        self._thread.join()
-        if self._error is not None:
-            raise self._error
-        return self._value

@@ -6,7 +6,7 @@ from core.analyse import explain
 from core.analyse.output import candidate, guess
 from core.analyse.view import final_view
 from pages.parts import charts, explanation, html, lesson, panels, run, session, strip, walk, words
-from pages.parts.html import Token, number, percent
+from pages.parts.html import Token, percent
 from pages.parts.words import text
 
 trace = run.trace(lambda: lesson.heading(words.page("output")))
@@ -16,7 +16,8 @@ lesson.heading(page)
 position = session.position(len(trace.ids))
 steps = tuple(after)
 op = walk.current_op(steps, steps[-1])
-scores = "logits" if op == "logits" else None
+last = trace.catalogue.last  # the scores that the softmax reads
+scores = "logits" if op == "logits" else last
 best = run.compute(guess, trace, position, 20, scores)
 id = charts.chosen_id(best, trace.config.vocab)
 mine = candidate(trace, id, position, scores)
@@ -50,23 +51,14 @@ with middle:
             panels.show(panel, trace.tokens, key=f"final_norm_{n}")
     else:
         charts.candidates(best, op, id)
-        charts.vocabulary(best, mine, op, capped=op in ("probs", trace.catalogue.last))
+        charts.vocabulary(best, mine, op, scores, last)
     with st.expander(text("output.about_step", name=this.title)):
         lesson.tabs(this, numbers, after[op])
         lesson.look(this, **values)
 with right, st.container(border=True):
     index = view.index if op == "final_norm" else (position, id)
     if op != "final_norm":
-        html.show(
-            words.html(
-                "output.chosen",
-                token=Token(mine.text),
-                rank=f"{mine.rank:,}",
-                vocab=numbers["vocab"],
-                logit=number(mine.logit),
-                prob=percent(mine.prob),
-            )
-        )
+        charts.chosen(mine, scores, numbers["vocab"])
     explanation.show(run.compute(explain, trace, op, None, index), trace)
 with st.bottom:
     walk.bar(steps, op)

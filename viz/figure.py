@@ -110,7 +110,8 @@ def histogram(
         )
     )
     top = float(np.log10(max(counts.max(), 2)))
-    figure.update_yaxes(type="log", title=plain(count_title), range=[-0.3, top + 0.7])
+    ticks = {"tickvals": _decades(top), "tickformat": ",d"}
+    figure.update_yaxes(type="log", title=plain(count_title), range=[-0.3, top + 0.7], **ticks)
     figure.update_xaxes(title=plain(title))
     for place, (x, text) in enumerate(marks):
         y = top * (0.35 + 0.3 * (place % 2))
@@ -126,6 +127,12 @@ def histogram(
             font={"color": INK[dark], "family": "monospace"},
         )
     return _styled(figure, height=300, dark=dark)
+
+
+def _decades(top):
+    """1, 10, 100, ... on an axis that ends at 10^top, with 2 and 5 between them on a short one."""
+    between = (1, 2, 5) if top < 1.5 else (1,)
+    return [step * 10**power for power in range(int(top + 0.7) + 1) for step in between]
 
 
 def ranks(

@@ -28,7 +28,8 @@ def token_strip(
 
     tokens, ids, roles, details and special run along seq and are equally long. `roles` colours the
     border of a chip (a name of ROLES, or None); `details` is one more line for its tooltip, for
-    instance its bytes; `special` chips have a dashed border. "row" wraps chips and shows positions; "tall" puts one token on a line with its id.
+    instance its bytes; `special` chips have a dashed border. "row" wraps chips and shows positions;
+    "tall" puts one token on a line with its id.
     labels: "aria" names the strip; "token" describes a chip with {token}, {id} and {position}.
     ValueError: unequal lengths, a position outside, an unknown role, variant, or a missing label.
     """

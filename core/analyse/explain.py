@@ -61,7 +61,14 @@ class Explanation:
 
     def top(self, n: int) -> list[Term]:
         """The n terms that weigh most, largest first."""
-        return [self.term(int(j)) for j in np.argsort(-np.abs(self.values), kind="stable")[:n]]
+        return [self.term(int(j)) for j in self._by_weight()[:n]]
+
+    def rest(self, n: int) -> float:
+        """The sum of all terms but the n that weigh most."""
+        return float(self.values[self._by_weight()[n:]].sum())
+
+    def _by_weight(self):
+        return np.argsort(-np.abs(self.values), kind="stable")
 
 
 def explain(trace, op: str, layer: int | None, index) -> Explanation:

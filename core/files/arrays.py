@@ -6,9 +6,11 @@ Source of the layout: the description of the NPY format in NumPy.
 """
 
 import ast
+import io
 import math
 import re
 import struct
+import weakref
 import zipfile
 import zlib
 from collections.abc import Callable
@@ -19,9 +21,10 @@ import numpy as np
 
 from core.errors import ModelFileError
 from core.files import safetensors
-from core.files.mapped import mistaken_for
+from core.files.filebytes import mistaken_for
 
-MOST_ARRAYS, LARGEST_HEADER, LONGEST_TEXT, LARGEST = 100_000, 10_000, 1 << 20, 1 << 40
+MOST_ARRAYS, LARGEST_TABLE, LARGEST_HEADER, LARGEST = 1 << 12, 1 << 19, 10_000, 1 << 40
+LONGEST_TEXT, MOST_TEXT = 1 << 20, 1 << 23  # bytes of one text, and of all: metadata are short
 DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, RuntimeError)
 DAMAGE += (struct.error, MemoryError)
 NUMPY = {"F64": "f8", "F32": "f4", "F16": "f2", "BF16": "u2", "BOOL": "b1"}
@@ -99,7 +102,7 @@ def _read_safetensors(path):
 
 def _tensor_reader(data, t):
     def read():
-        array = np.frombuffer(data, "<" + NUMPY[t.dtype], math.prod(t.shape), t.offset)
+        array = np.frombuffer(data[t.offset : t.offset + t.nbytes], "<" + NUMPY[t.dtype])
         return (widened(array) if t.dtype == "BF16" else array).reshape(t.shape)
 
     return read
@@ -115,22 +118,44 @@ def widened(bits):  # uint16 [...] -> float32 [...]
 
 def _read_npz(path):
     try:
-        archive = zipfile.ZipFile(path)
-        members = archive.infolist()
+        file = _Archive(io.FileIO(path))
+        archive = zipfile.ZipFile(file)
+        weakref.finalize(archive, file.close)
+        file.most, members = LARGEST, archive.infolist()
     except DAMAGE as error:
         raise _bad(path, f"it is no whole .npz file ({error})") from None
     if len(members) > MOST_ARRAYS:
         raise _bad(path, f"{len(members)} arrays are too many")
+    if len({member.filename for member in members}) < len(members):
+        raise _bad(path, "the name of an array stands in it twice")
     if any(member.filename.endswith(".pkl") for member in members):
         raise _bad(path, "it holds a pickle, which is never opened because it can run code")
-    out = ArrayFile(path, {}, {}, {})
+    out, texts = ArrayFile(path, {}, {}, {}), 0
     for member in members:
-        _add_member(archive, member, out)
+        texts += _add_member(archive, member, out)
+        if texts > MOST_TEXT:
+            raise _bad(path, f"its texts are longer than {MOST_TEXT} bytes")
     return out
 
 
+class _Archive(io.BufferedReader):
+    """A file of which no more than `most` bytes are read at once: a table of contents comes whole,
+    and with millions of entries it would take gigabytes.
+    """
+
+    most = LARGEST_TABLE
+
+    def read(self, n=-1):
+        """The next n bytes."""
+        if n is not None and n > self.most:
+            raise ValueError(f"its table of contents is longer than {self.most} bytes")
+        return super().read(n)
+
+
 def _add_member(archive, member, out):
-    """Put an array under its name: among the entries, or the texts, or what is refused."""
+    """Put an array under its name: among the entries, or the texts, or what is refused. Returns how
+    many bytes of texts were read.
+    """
     name = member.filename.removesuffix(".npy")
     try:
         dtype, fortran, shape, start = _npy_header(archive, member)
@@ -141,10 +166,12 @@ def _add_member(archive, member, out):
             order = "be" if dtype.str[0] == ">" else "le"
             text = read().tobytes().decode(f"utf-32-{order}", "replace")  # no str(): it may crash
             out.metadata[name] = text.rstrip("\0")
+            return dtype.itemsize
         else:
             out.refused[name] = "it holds texts"
     except DAMAGE as error:
         out.refused[name] = str(error)[:100]
+    return 0
 
 
 def _npy_header(archive, member):

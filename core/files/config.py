@@ -73,7 +73,8 @@ def _check_usual(s):
     for key, usual in USUAL.items():
         value = s.values.get(key)
         if not any(value is x or value == x for x in usual):
-            raise s.unsupported(f"its setting {key} asks for another computation", SUPPORTED)
+            reason = f"its setting {key} asks for another computation"
+            raise s.unsupported(reason, "models without this setting")
 
 
 def _check_own_code(s, family):

@@ -5,6 +5,7 @@ are opened by plain names inside the folder, whatever an index says. Pickles are
 """
 
 import json
+import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,7 @@ import numpy as np
 
 from core.errors import ModelFileError
 from core.files import names, numbers, safetensors, spelling
+from core.files.filebytes import FileBytes, Stretch, mistaken_for
 from core.files.safetensors import SafetensorsFile, Tensor
 
 CONFIG, SINGLE, INDEX = "config.json", "model.safetensors", "model.safetensors.index.json"
@@ -31,12 +33,22 @@ class Folder:
     files: tuple[SafetensorsFile, ...]
     tensors: dict[str, Tensor]
 
-    format = "safetensors"
+    format, readable = "safetensors", ", ".join(numbers.FLOATS)
+
+    @property
+    def config_path(self) -> Path:
+        """Where its settings stand."""
+        return self.path / CONFIG
 
     @property
     def paths(self) -> list[Path]:
         """The files that make up the model, in the order of their names."""
-        return [self.path / CONFIG, *(file.path for file in self.files)]
+        return [self.config_path, *(file.path for file in self.files)]
+
+    @property
+    def opened(self) -> list[FileBytes]:
+        """The bytes of its safetensors files."""
+        return [file.data for file in self.files]
 
     @property
     def tied(self) -> bool:
@@ -48,31 +60,37 @@ class Folder:
         wanted = (name for name in self.tensors if not names.is_beside(name, family))
         return {name: names.gguf_name(name, family) for name in wanted}
 
+    def has_numbers(self, tensor: Tensor) -> bool:
+        """Whether `numbers` can read its type."""
+        return tensor.dtype in numbers.FLOATS
+
     def numbers(self, tensor: Tensor) -> np.ndarray:
-        """The numbers of a tensor, float32 in one row. Raises NotImplementedError for no floats."""
+        """The numbers of a tensor, float32 in one row."""
         return numbers.from_floats(self.stored(tensor), tensor.dtype)
 
-    def stored(self, tensor: Tensor) -> np.ndarray:
-        """The bytes of a tensor as they lie in the file: uint8 [bytes]."""
+    def stored(self, tensor: Tensor) -> Stretch:
+        """The bytes of a tensor as they lie in the file."""
         file = next(f for f in self.files if tensor.name in f.tensors)
-        return np.frombuffer(file.data, np.uint8, tensor.nbytes, tensor.offset)
+        return Stretch(file.data, tensor.offset, tensor.nbytes)
 
 
 def read(path) -> Folder:
     """Open a folder, or the folder of the config.json or .safetensors file that is given.
 
-    Raises ModelFileError: no model in it, pickles only, a part missing, or damage.
+    Raises ModelFileError: no model in it, pickles only, a part missing, damage, or not readable.
     """
     try:
         return _read(Path(path))
     except OSError as error:  # what may not be looked at, say
-        raise ModelFileError("not_a_model", path=str(path), reason=str(error.strerror)) from None
+        raise ModelFileError("cannot_read", path=str(path), reason=str(error.strerror)) from None
 
 
 def _read(path):
     folder = path if path.is_dir() else path.parent
     if not (folder / CONFIG).is_file():
+        others = sorted(file.name[:80] for file in folder.iterdir() if file.suffix == ".gguf")
         reason = f"the folder {folder.name} has no {CONFIG}"
+        reason += f", but there is {', '.join(others[:3])}" if others else ""
         raise ModelFileError("not_a_model", path=str(path), reason=reason)
     config = read_json(folder / CONFIG, LARGEST_CONFIG)
     own = path.suffix == ".safetensors" and not SHARD_NAME.fullmatch(path.name)
@@ -84,20 +102,26 @@ def _read(path):
 def read_json(path: Path, most: int) -> dict:
     """A table in a JSON file of at most `most` bytes. Raises ModelFileError naming the file."""
 
-    def fail(reason):
-        return ModelFileError("broken", path=str(path.parent), place=path.name, reason=reason)
+    def fail(reason, line=1):
+        return ModelFileError("broken", path=str(path), place=f"line {line}", reason=reason)
 
     try:
-        with open(path, "rb") as file:
-            text = file.read(most + 1)
+        with open(path, "rb") as file:  # no more than it has: some files of a system have no end
+            text = file.read(min(os.fstat(file.fileno()).st_size, most + 1))
     except OSError as error:
-        raise fail(str(error.strerror)) from None
+        raise ModelFileError("cannot_read", path=str(path), reason=str(error.strerror)) from None
+    if reason := mistaken_for(text[:64]):
+        raise ModelFileError("not_a_model", path=str(path), reason=reason)
     if len(text) > most:
         raise fail(f"it has more than {most} bytes")
     try:
         table = json.loads(text.decode(), object_pairs_hook=safetensors.unique)
-    except (ValueError, RecursionError) as error:
-        raise fail(f"it is no JSON table: {str(error)[:80]}") from None
+    except json.JSONDecodeError as error:
+        raise fail(f"it is no JSON table ({error.msg[:80]})", error.lineno) from None
+    except ValueError as error:
+        raise fail(f"it is no JSON table ({str(error)[:80]})") from None
+    except RecursionError:
+        raise fail("it is nested too deep") from None
     if not isinstance(table, dict):
         raise fail("it is no JSON table")
     return table

@@ -14,9 +14,9 @@ import numpy as np
 from gguf.constants import GGML_QUANT_SIZES, GGMLQuantizationType
 
 from core.errors import ModelFileError
-from core.files.mapped import map_file, mistaken_for
+from core.files.filebytes import FileBytes, Stretch, mistaken_for
 from core.files.names import ROPE_TENSORS
-from core.files.numbers import from_blocks
+from core.files.numbers import from_blocks, has_blocks
 from core.files.reader import MOST_VALUES, Reader
 
 MOST_ENTRIES = 1 << 14  # of keys, and of tensors: far more than any model of ours
@@ -44,22 +44,27 @@ class Tensor:
 
 @dataclass(frozen=True)
 class GGUFFile:
-    """A parsed header over a mapped file; over all its parts if it was split (see `split`)."""
+    """A parsed header over an open file; over all its parts if it was split (see `split`)."""
 
     path: Path
     version: int
     metadata: dict
     tensors: dict[str, Tensor]
     data_offset: int
-    data: object  # the mapped bytes
+    data: FileBytes
     parts: tuple["GGUFFile", ...] = ()
 
-    format = "gguf"
+    format, readable = "gguf", "F32, F16, BF16 and the usual quantized types"
 
     @property
     def paths(self) -> list[Path]:
         """The files that make up the model, in their order."""
         return [part.path for part in self.parts or (self,)]
+
+    @property
+    def opened(self) -> list[FileBytes]:
+        """The bytes of these files."""
+        return [part.data for part in self.parts or (self,)]
 
     @property
     def tied(self) -> bool:
@@ -87,44 +92,49 @@ class GGUFFile:
             raise Reader(b"", self.path).fail(f"tensor {name}", "the file does not have it")
         return self.tensors[name]
 
+    def has_numbers(self, tensor: Tensor) -> bool:
+        """Whether `numbers` can read its type."""
+        return has_blocks(tensor.type)
+
     def numbers(self, tensor: Tensor) -> np.ndarray:
-        """The numbers of a tensor, float32 in one row. Raises NotImplementedError for a type that
-        holds none.
-        """
+        """The numbers of a tensor, float32 in one row."""
         return from_blocks(self.stored(tensor), tensor.type)
 
-    def stored(self, tensor: Tensor) -> np.ndarray:
-        """The bytes of a tensor as they lie in the file: uint8 [bytes]."""
+    def stored(self, tensor: Tensor) -> Stretch:
+        """The bytes of a tensor as they lie in the file."""
         holder = next((part for part in self.parts if tensor.name in part.tensors), self)
-        return np.frombuffer(holder.data, np.uint8, tensor.nbytes, tensor.offset)
+        return Stretch(holder.data, tensor.offset, tensor.nbytes)
 
 
 def read(path, most_values: int = MOST_VALUES) -> GGUFFile:
-    """Map a file and parse its header. most_values: in the lists of its metadata.
+    """Open a file and parse its header. most_values: in the lists of its metadata.
 
     Raises ModelFileError: not a GGUF file (and what it looks like), incomplete, damaged, or of a
     type not supported.
     """
     path = Path(path)
-    data = map_file(path)
+    data = FileBytes(path)
     reader = Reader(data, path, most_values)
     _check_magic(reader)
-    version = reader.number("<I", "version")
+    version = reader.number("<I", "the version")
     if version and version % 65536 == 0:
-        reason, path = f"version {version}: it is stored for big-endian machines", str(path)
-        supported = "little-endian files, as nearly all are"
-        raise ModelFileError("unsupported", path=path, reason=reason, supported=supported)
+        reason = f"version {version}: it is stored for big-endian machines"
+        raise _other_version(path, reason, "little-endian files, as nearly all are")
     if version not in (2, 3):
-        raise reader.fail("version", f"version {version} is not 2 or 3")
-    n_tensors = _entries(reader, SMALLEST_TENSOR, "tensor count")
-    metadata = _metadata(reader, _entries(reader, SMALLEST_ENTRY, "key count"))
+        raise _other_version(path, f"version {version}", "versions 2 and 3 of GGUF")
+    n_tensors = _entries(reader, SMALLEST_TENSOR, "the tensor count")
+    metadata = _metadata(reader, _entries(reader, SMALLEST_ENTRY, "the key count"))
     if n_tensors == 0 and "split.count" not in metadata:
-        raise reader.fail("tensor count", "the file holds no tensors")
+        raise reader.fail("the tensor count", "the file holds no tensors")
     alignment = _alignment(reader, metadata)
     infos = _tensor_infos(reader, n_tensors)
     data_offset = -(-reader.at // alignment) * alignment
     tensors = _place(reader, infos, data_offset, alignment)
     return GGUFFile(path, version, metadata, tensors, data_offset, data)
+
+
+def _other_version(path, reason, supported):
+    return ModelFileError("unsupported", path=str(path), reason=reason, supported=supported)
 
 
 def _entries(reader, smallest, place):
@@ -135,11 +145,11 @@ def _entries(reader, smallest, place):
 
 
 def _check_magic(reader):
-    magic = bytes(reader.data[:4])
-    if magic == b"GGUF"[: len(magic)]:
-        reader.take(4, "the first bytes")
+    start = reader.data[:64]
+    if start[:4] == b"GGUF"[: len(start)]:
+        reader.take(4, "the start")
         return
-    reason = mistaken_for(reader.data) or "it does not begin with GGUF"
+    reason = mistaken_for(start) or "it does not begin with GGUF"
     raise ModelFileError("not_a_model", path=reader.path, reason=reason)
 
 
@@ -189,8 +199,7 @@ def _place(reader, infos, data_offset, alignment):
             raise reader.fail(place, "its offset is not aligned, or it overlaps the one before")
         end = start + nbytes
         if end > len(reader.data):
-            has = len(reader.data)
-            raise ModelFileError("incomplete", path=reader.path, place=place, needs=end, has=has)
+            raise reader.incomplete(place, end)
         tensors[name] = Tensor(name, tuple(reversed(dims)), kind, start, nbytes)
     return tensors
 
@@ -201,7 +210,10 @@ def _size(reader, place, dims, kind):
         kind = GGMLQuantizationType(kind)
         per_block, block_bytes = GGML_QUANT_SIZES[kind]
     except (ValueError, KeyError):
-        raise reader.fail(place, f"the number type {kind} does not exist") from None
-    if min(dims) < 1 or dims[0] % per_block:
+        reason = f"the number type {kind} is not known here; a newer one, unless it is damage"
+        raise reader.fail(place, reason) from None
+    if min(dims) < 1:
+        raise reader.fail(place, "one of its dimensions is 0")
+    if dims[0] % per_block:
         raise reader.fail(place, f"its rows of {dims[0]} are not whole blocks of {per_block}")
     return kind, math.prod(dims) // per_block * block_bytes

@@ -13,6 +13,7 @@ from core.files import names
 from core.files.families import FAMILIES
 from core.files.shapes import TOP, matrices, shapes
 
+HEAD = ("head", None)  # the output matrix
 HEADS = {"attn_q": "n_heads", "attn_k": "n_kv_heads"}
 
 
@@ -46,8 +47,8 @@ class Loader:
 
     def unread(self, name):
         """A tensor that nothing reads means another computation than ours."""
-        reason = f"its tensor {name[:80]} has no place in this pass"
-        return self.unsupported(reason, "the tensors that its architecture has")
+        reason = f"its tensor {name[:80]} belongs to a computation that is not done here"
+        return self.unsupported(reason, "the tensors that its architecture usually has")
 
     def unsupported(self, reason, supported):
         path = str(self.file.path)
@@ -65,7 +66,7 @@ class Loader:
                 if key in found:
                     raise self.broken(name, f"tensor {found[key][:80]} holds the same")
                 found[key] = name
-        head, needed = {("head", None)}, self.needed()
+        head, needed = {HEAD}, self.needed()
         if missing := needed - found.keys() - (head if self.file.tied else set()):
             raise self.broken(self.name_for(*min(missing, key=str), found), "it is not in the file")
         if extra := found.keys() - needed - head:
@@ -94,6 +95,13 @@ class Loader:
             if (found := self.file.tensors[name].shape) != shape:
                 raise self.broken(name, f"its shape is {found}, not {shape}")
 
+    def check_types(self):
+        """Every tensor is stored in numbers that can be read."""
+        for name in self.places:
+            if not self.file.has_numbers(tensor := self.file.tensors[name]):
+                reason = f"tensor {name[:80]} is stored as {tensor.dtype}"
+                raise self.unsupported(reason, self.file.readable)
+
     def drop_copy(self):
         """Files may keep a tied output matrix once more: the same bytes are not read twice."""
         top = {held[0][0]: self.file.tensors[name] for name, held in self.places.items()}
@@ -111,29 +119,22 @@ class Loader:
         own = self.family.conv1d and self.file.format == "safetensors"
         return own and held[0][1] is not None
 
-    def bytes_needed(self):
-        """Of all weights in float32, and of one matrix per thread that is being turned."""
-        sizes = [math.prod(self.wanted[name]) for held in self.places.values() for name, _ in held]
+    def bytes_needed(self, without=None):
+        """Of all weights but one in float32, and of one matrix per thread that is being turned."""
+        needed = (key for held in self.places.values() for key in held if key != without)
+        sizes = [math.prod(self.wanted[name]) for name, _ in needed]
         turned = [math.prod(shape) for shape in matrices(self.config).values()]
         return 4 * (sum(sizes) + 4 * max(turned))
 
     def read(self, name):
         """{our weight: its numbers} of one tensor, in our order and form, frozen."""
-        held, array = self.places[name], self.numbers(name)
+        held, tensor = self.places[name], self.file.tensors[name]
+        array = self.file.numbers(tensor).reshape(tensor.shape)
         if self.file.format == "safetensors":
             array = self.from_transformers(array, held)
         ends = np.cumsum([self.wanted[weight][0] for weight, _ in held])[:-1]
         parts = zip(held, np.split(array, ends), strict=True)
         return {key: _frozen(self.in_order(key[0], part), key[1]) for key, part in parts}
-
-    def numbers(self, name):
-        tensor = self.file.tensors[name]
-        try:
-            return self.file.numbers(tensor).reshape(tensor.shape)
-        except NotImplementedError:
-            reason = f"tensor {name[:80]} is stored as {tensor.dtype}"
-            kinds = "floating point numbers of 8 to 64 bits and the usual quantized types"
-            raise self.unsupported(reason, kinds) from None
 
     def from_transformers(self, array, held):
         """Undo what a checkpoint of transformers may do: turned matrices, norms less 1, and Q, K

@@ -1,38 +1,55 @@
 """Stored numbers of every kind become float32, a part at a time. Knows number formats; no model.
 
+What is read may be an array of bytes, or bytes still in a file: a slice of it is uint8 [bytes].
 Sources: ggml's block formats by way of gguf's own reader; OCP 8-bit floating point (E4M3, E5M2);
 bfloat16 is the upper half of a float32.
 """
+
+import functools
 
 import numpy as np
 from gguf.constants import GGML_QUANT_SIZES
 from gguf.quants import dequantize
 
 PART = 1 << 17  # numbers at a time: what is in between stays in the processor's cache
-FLOATS = {"F64": "<f8", "F32": "<f4", "F16": "<f2"}
 
 
 def from_blocks(raw, kind) -> np.ndarray:  # uint8 [bytes] -> [numbers]
     """The numbers of a GGUF tensor. NotImplementedError where gguf cannot take it apart."""
     per_block, block_bytes = GGML_QUANT_SIZES[kind]
-    step = max(PART // per_block, 1) * block_bytes
-    out = np.empty(len(raw) // block_bytes * per_block, np.float32)
-    with np.errstate(all="ignore"):  # a damaged scale may be infinite; the pass finds it
-        for at in range(0, len(raw), step):
-            numbers = dequantize(raw[None, at : at + step], kind)
-            first = at // block_bytes * per_block
-            out[first : first + numbers.size] = numbers[0]
-    return out
+    blocks = max(PART // per_block, 1)
+    return _in_parts(
+        raw, blocks * block_bytes, blocks * per_block, lambda part: dequantize(part[None], kind)[0]
+    )
+
+
+@functools.cache
+def has_blocks(kind) -> bool:
+    """Whether `from_blocks` can read this type: it is tried on one block of zeros."""
+    try:
+        from_blocks(np.zeros(GGML_QUANT_SIZES[kind][1], np.uint8), kind)
+    except NotImplementedError:
+        return False
+    return True
 
 
 def from_floats(raw, dtype: str) -> np.ndarray:  # uint8 [bytes] -> [numbers]
-    """The numbers of a safetensors tensor. Raises NotImplementedError for what is no float."""
-    if dtype not in (*FLOATS, *SMALL):
-        raise NotImplementedError(dtype)
-    if dtype in SMALL:
-        return SMALL[dtype](raw)
-    with np.errstate(all="ignore"):  # float64 beyond float32 becomes infinite; the pass finds it
-        return raw.view(FLOATS[dtype]).astype(np.float32)
+    """The numbers of a safetensors tensor, of one of the types in FLOATS."""
+    size, convert = FLOATS[dtype]
+    return _in_parts(raw, PART * size, PART, convert)
+
+
+def _in_parts(raw, step, n, convert):
+    """What `convert` makes of the bytes, in one row. A part of `step` bytes holds n numbers."""
+    out = np.empty(len(raw) // step * n + len(raw) % step * n // step, np.float32)
+    with np.errstate(all="ignore"):  # a damaged number may be infinite or none; the pass finds it
+        for index, at in enumerate(range(0, len(raw), step)):
+            out[index * n : (index + 1) * n] = convert(raw[at : at + step])
+    return out
+
+
+def _as(dtype):
+    return lambda raw: raw.view(dtype)
 
 
 def _bf16(raw):
@@ -43,7 +60,7 @@ def _bf16(raw):
 
 def _e5m2(raw):
     """The upper half of a float16."""
-    return (raw.astype(np.uint16) << 8).view(np.float16).astype(np.float32)
+    return (raw.astype(np.uint16) << 8).view(np.float16)
 
 
 def _e4m3(raw):
@@ -61,4 +78,11 @@ def _all_e4m3():
 
 
 E4M3 = _all_e4m3()
-SMALL = {"BF16": _bf16, "F8_E5M2": _e5m2, "F8_E4M3": _e4m3}
+FLOATS = {  # safetensors' name of a type: bytes of a number, bytes -> numbers
+    "F64": (8, _as("<f8")),
+    "F32": (4, _as("<f4")),
+    "F16": (2, _as("<f2")),
+    "BF16": (2, _bf16),
+    "F8_E5M2": (1, _e5m2),
+    "F8_E4M3": (1, _e4m3),
+}

@@ -22,28 +22,43 @@ SCALARS = {
     12: "<d",
 }
 STRING, ARRAY, BOOL = 8, 9, 7
-# a file of many gigabytes may hold any number of tiny values; a vocabulary with its merges does not
-MOST_VALUES, MOST_TEXT = 1_200_000, 24_000_000
+# a large file may hold any number of tiny values; the largest vocabulary, Gemma 3's, has 786,432
+MOST_VALUES, MOST_TEXT = 900_000, 12_000_000
+STEP = 1 << 20  # bytes at a time
+MOST_BELIEVED = 1 << 32  # entries; where more are announced, the count itself is damaged
 
 
 class Reader:
-    """Reads little-endian values from a buffer and never past its end."""
+    """Reads little-endian values from the start of something that gives slices of bytes, and never
+    past its end.
+    """
 
     def __init__(self, data, path, values: int = MOST_VALUES):
         self.data, self.path, self.at = data, str(path), 0
+        self.head = bytearray()  # what has been read so far, and a little more
         self.room = {"values": values, "bytes of text": min(MOST_TEXT, 20 * values)}
 
     def fail(self, place, reason):
         """The error for a file that contradicts the format."""
         return ModelFileError("broken", path=self.path, place=place, reason=reason)
 
+    def incomplete(self, place, needs):
+        """The error for a file that ends too early."""
+        has = len(self.data)
+        return ModelFileError("incomplete", path=self.path, place=place, needs=needs, has=has)
+
     def take(self, n: int, place: str):
         """The next n bytes."""
         if n > len(self.data) - self.at:
-            needs, has = self.at + n, len(self.data)
-            raise ModelFileError("incomplete", path=self.path, place=place, needs=needs, has=has)
+            raise self.incomplete(place, self.at + n)
+        self.reach(self.at + n)
         self.at += n
-        return self.data[self.at - n : self.at]
+        return self.head[self.at - n : self.at]
+
+    def reach(self, stop: int):
+        """Have the bytes up to `stop` at hand, where there are so many."""
+        if stop > len(self.head):
+            self.head += self.data[len(self.head) : max(stop, len(self.head) + STEP)]
 
     def number(self, form: str, place: str):
         """One number, as `struct` names its form."""
@@ -52,8 +67,10 @@ class Reader:
     def count(self, form: str, smallest: int, place: str) -> int:
         """A count of things of at least `smallest` bytes each: refused if they cannot fit."""
         n = self.number(form, place)
+        if n > MOST_BELIEVED:
+            raise self.fail(place, f"it announces {n} entries, more than a file can hold")
         if n * smallest > len(self.data) - self.at:
-            raise self.fail(place, f"it announces {n} entries, more than the file can hold")
+            raise self.incomplete(f"{place} ({n})", self.at + n * smallest)
         return n
 
     def spend(self, n: int, what: str, place: str):
@@ -76,17 +93,19 @@ class Reader:
         """An array of strings, without a call for each: a vocabulary has a hundred thousand."""
         n = self.count("<Q", 8, place)
         self.spend(n, "values", place)
-        data, at, parts = self.data, self.at, []
-        limit = min(len(data), at + 8 * n + self.room["bytes of text"])
+        at, parts = 0, []
+        limit = min(len(self.data) - self.at, 8 * n + self.room["bytes of text"])
+        self.reach(self.at + limit)
+        data = bytes(memoryview(self.head)[self.at : self.at + limit])
         for _ in range(n):
             start = at + 8
             at = start + int.from_bytes(data[at:start], "little")
             if at > limit:
                 break
-            parts.append(data[start:at])
-        self.spend(at - self.at - 8 * n, "bytes of text", place)
-        self.take(at - self.at, place)
-        return [part.decode("utf-8", "replace") for part in parts]
+            parts.append(data[start:at].decode("utf-8", "replace"))
+        self.spend(at - 8 * n, "bytes of text", place)
+        self.take(at, place)
+        return parts
 
     def value(self, kind: int, place: str):
         """One metadata value. Arrays of arrays are refused, as the reference reader does."""

@@ -183,16 +183,18 @@ def find(name: str) -> Path:
     """The file or folder a name stands for: a name of MODELS on disk, a path, or a model fetched
     from the Hub by its name there. Never uses the network.
 
-    Raises ModelFileError: not_on_disk, not_fetched, no_such_file, unknown_model.
+    Raises ModelFileError: not_on_disk, not_fetched, no_such_file, cannot_read, unknown_model.
     """
     path = None if name in MODELS or not name else _resolved(name)
-    if path and (path.is_file() or (path / "config.json").is_file()):
+    if path and _is_model(path):
         return path
     hub_name = HUB_NAME.fullmatch(name)
     if (name in MODELS or hub_name) and on_disk(name):
         return path_of(name).resolve()
     if path and path.is_dir():
         return path  # whoever reads it says what it lacks
+    if path and path.exists():  # and would be waited for
+        raise ModelFileError("not_a_model", path=str(path), reason="it is a pipe or a device")
     if name in MODELS or hub_name:
         raise ModelFileError("not_on_disk" if name in MODELS else "not_fetched", name=name)
     if name.endswith(FILE_ENDINGS) or "/" in name or os.sep in name:
@@ -206,5 +208,14 @@ def _resolved(name: str) -> Path | None:
         path = Path(name).expanduser().resolve()
         path.is_file()  # some texts are refused only here
         return path
+    except PermissionError as error:
+        raise ModelFileError("cannot_read", path=name, reason=error.strerror) from None
     except (OSError, RuntimeError, ValueError):  # too long, no such home, a loop, a zero byte
         return None
+
+
+def _is_model(path: Path) -> bool:
+    try:
+        return path.is_file() or (path / "config.json").is_file()
+    except OSError:  # a folder that may not be looked into: whoever reads it says so
+        return False

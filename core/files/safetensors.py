@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from core.errors import ModelFileError
-from core.files.mapped import map_file, mistaken_for
+from core.files.filebytes import FileBytes, mistaken_for
 
 # the format allows 100 MB, to read which takes gigabytes; a table of 16,000 tensors has 2
 LARGEST_HEADER, LARGEST_SIZE, MOST_DIMS = 1 << 21, (1 << 63) - 1, 64
@@ -34,24 +34,24 @@ class Tensor:
 
 @dataclass(frozen=True)
 class SafetensorsFile:
-    """A parsed header over a mapped file; tensors in the order of their bytes."""
+    """A parsed header over an open file; tensors in the order of their bytes."""
 
     path: Path
     metadata: dict[str, str]
     tensors: dict[str, Tensor]
     data_offset: int
-    data: object  # the mapped bytes
+    data: FileBytes
 
 
 def read(path) -> SafetensorsFile:
-    """Map a file and parse its header.
+    """Open a file and parse its header.
 
     Raises ModelFileError: not a safetensors file (and what it looks like), incomplete, or damaged.
     """
-    path, data = Path(path), map_file(path)
+    path, data = Path(path), FileBytes(path)
     fail = partial(ModelFileError, path=str(path))
     start = _data_offset(data, fail)
-    table = _table(bytes(data[8:start]), fail)
+    table = _table(data[8:start], fail)
     metadata = table.pop("__metadata__", {})
     if not isinstance(metadata, dict) or not all(isinstance(v, str) for v in metadata.values()):
         raise fail("broken", place="__metadata__", reason="it is not a table of texts")
@@ -64,7 +64,7 @@ def read(path) -> SafetensorsFile:
 def _data_offset(data, fail):
     """Where the buffer begins: after the table's length (a u64) and the table."""
     n, has = int.from_bytes(data[:8], "little"), len(data)
-    if data[8:9] not in (b"{", b"") and (reason := mistaken_for(data)):
+    if data[8:9] not in (b"{", b"") and (reason := mistaken_for(data[:64])):
         raise fail("not_a_model", reason=reason)
     if n > LARGEST_HEADER:
         raise fail("broken", place="the header", reason=f"{n} bytes exceed {LARGEST_HEADER}")
@@ -78,7 +78,9 @@ def _table(text, fail):
         if text[:1] != b"{":
             raise ValueError("it does not begin with a brace")
         return json.loads(text.decode(), object_pairs_hook=unique)
-    except (ValueError, RecursionError) as error:
+    except RecursionError:
+        raise fail("broken", place="the header", reason="it is nested too deep") from None
+    except ValueError as error:
         raise fail("broken", place="the header", reason=f"it is no JSON table: {error}") from None
 
 

@@ -18,11 +18,10 @@ GGUF_KEYS = {
     "attention.head_count": "num_attention_heads",
     "attention.head_count_kv": "num_key_value_heads",
     "attention.key_length": "head_dim",
-    "attention.layer_norm_rms_epsilon": "norm_eps",
-    "attention.layer_norm_epsilon": "norm_eps",
     "attention.sliding_window": "sliding_window",
     "attention.sliding_window_pattern": "sliding_window_pattern",
 }
+EPSILON = {"rms": "attention.layer_norm_rms_epsilon", "layer": "attention.layer_norm_epsilon"}
 LARGEST_FLOAT32 = 3.4e38
 # what a GGUF file may leave to the engine; everything else it has to say
 UNSAID = ("hidden_act", "attn_logit_softcapping", "final_logit_softcapping")
@@ -37,7 +36,7 @@ def family_of_gguf(gguf_file) -> Family:
 
 def family_of_folder(folder) -> Family:
     """The family of a Hugging Face folder, by `model_type`. Raises as `family_of_gguf`."""
-    model_type = Settings(folder.path, folder.config).text("model_type")
+    model_type = Settings(folder.config_path, folder.config).text("model_type")
     return families.of_model_type(model_type) or _refuse(folder.path, model_type)
 
 
@@ -48,9 +47,9 @@ def _refuse(path, architecture):
 
 def of_gguf(gguf_file, family: Family) -> Settings:
     """The metadata of its architecture by our names."""
-    start = f"{family.gguf}."
+    start, names = f"{family.gguf}.", GGUF_KEYS | {EPSILON[family.norm]: "norm_eps"}
     raw = {k.removeprefix(start): v for k, v in gguf_file.metadata.items() if k.startswith(start)}
-    ours = {GGUF_KEYS.get(key, key): decimal(value) for key, value in raw.items()}
+    ours = {names.get(key, key): decimal(value) for key, value in raw.items()}
     ours["vocab_size"] = len(gguf_file.get("tokenizer.ggml.tokens", list))
     if ours.get("sliding_window") == 0:  # none
         del ours["sliding_window"]
@@ -60,9 +59,8 @@ def of_gguf(gguf_file, family: Family) -> Settings:
         ours["layer_types"] = [words[bool(x)] for x in pattern]
     said = COMMON | family.defaults
     unsaid = {key: said[key] for key in UNSAID if key in said}
-    spelling = {key: start + key for key in ours} | {
-        name: start + key for key, name in GGUF_KEYS.items()
-    }
+    spelling = {key: start + key for key in ours}
+    spelling |= {name: start + key for key, name in names.items()}
     return Settings(gguf_file.path, unsaid | ours, spelling)
 
 
@@ -84,7 +82,7 @@ def of_folder(folder) -> Settings:
     ours = {key: value for key, value in raw.items() if key not in family.spelling.values()}
     ours |= {name: raw[key] for key, name in family.spelling.items() if key in raw}
     spelling = {name: key for key, name in family.spelling.items()}
-    return Settings(folder.path, COMMON | family.defaults | ours, spelling)
+    return Settings(folder.config_path, COMMON | family.defaults | ours, spelling)
 
 
 def tied(folder) -> bool:

@@ -11,8 +11,11 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from core.files import memory
-from core.files.loader import Loader
+from core.files.loader import HEAD, Loader
 from core.model.config import ModelConfig
+
+
+WORTH_THREADS = 1 << 24  # bytes; threads take longer to start than less takes to read
 
 
 @dataclass(frozen=True)
@@ -86,18 +89,33 @@ class Weights:
 def load(file, config: ModelConfig) -> Weights:
     """All weights of a GGUF file (of all its parts) or an opened folder, frozen float32.
 
-    Every name and shape is checked before the first number is read, and the memory before any of
-    it is taken. Raises ModelFileError naming the tensor.
+    Raises ModelFileError as `check`, before the first number is read.
+    """
+    return read(check(file, config))
+
+
+def check(file, config: ModelConfig) -> Loader:
+    """What will read the weights. Raises ModelFileError naming the tensor, unless all weights of
+    this config are there, in their shapes and in types that are read, and fit into memory.
     """
     loader = Loader(file, config)
     loader.check_complete()
     loader.check_shapes()
+    loader.check_types()
+    memory.check(file.path, loader.bytes_needed(without=HEAD))
+    return loader
+
+
+def read(loader: Loader) -> Weights:
+    """The weights of a checked file."""
     loader.drop_copy()
-    memory.check(file.path, loader.bytes_needed())
+    if any(HEAD in held for held in loader.places.values()):  # which needs memory, too
+        memory.check(loader.file.path, loader.bytes_needed())
     with ThreadPoolExecutor(min(4, os.cpu_count() or 1)) as pool:
-        parts = list(pool.map(loader.read, loader.places))
+        each = pool.map if loader.bytes_needed() > WORTH_THREADS else map
+        parts = list(each(loader.read, loader.places))
     arrays = {key: array for part in parts for key, array in part.items()}
-    return _assemble(arrays, config)
+    return _assemble(arrays, loader.config)
 
 
 def _assemble(arrays, config):

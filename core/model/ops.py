@@ -10,6 +10,8 @@ import math
 
 import numpy as np
 
+from .parts import by_rows
+
 
 def embed(ids, table):  # [seq], [vocab, embedding] -> [seq, embedding]
     """Look up one row of the table per token id."""
@@ -84,6 +86,7 @@ def softcap(x, cap):  # [...] -> [...]
     return np.tanh(x / np.float32(cap)) * np.float32(cap)
 
 
+@by_rows
 def mask(scores, window=None):  # [head, query, key] -> [head, query, key]
     """Minus infinity wherever a query would see a later key, or one `window` or more back. The last
     query stands at the last key.
@@ -97,6 +100,7 @@ def mask(scores, window=None):  # [head, query, key] -> [head, query, key]
     return np.where(visible, scores, np.float32(-np.inf))
 
 
+@by_rows
 def softmax(x):  # [..., n] -> [..., n]
     """Exponentials of each row over their sum. The maximum is taken off first: same result."""
     e = np.exp(x - x.max(axis=-1, keepdims=True))
@@ -128,17 +132,20 @@ def add(x, delta):  # [seq, embedding] twice -> [seq, embedding]
     return x + delta
 
 
+@by_rows
 def silu(x):  # [seq, neurons] -> [seq, neurons]
     """x * sigmoid(x), written as x / (1 + exp(-x)); float32 holds no exp beyond 88."""
     return x / (np.float32(1) + np.exp(np.minimum(-x, np.float32(88))))
 
 
+@by_rows
 def gelu_tanh(x):  # [seq, neurons] -> [seq, neurons]
     """x times the normal distribution function, the latter by its approximation with tanh."""
     inner = np.float32(math.sqrt(2 / math.pi)) * (x + np.float32(0.044715) * x * x * x)
     return np.float32(0.5) * x * (np.float32(1) + np.tanh(inner))
 
 
+@by_rows
 def gelu_erf(x):  # [seq, neurons] -> [seq, neurons]
     """x times the normal distribution function itself."""
     return (x * normal_cdf(x)).astype(np.float32)

@@ -6,6 +6,7 @@ the chat template; no vocabulary.
 
 import functools
 import json
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,9 +39,11 @@ class Files:
             return None
         try:
             with open(self.folder / name, "rb") as file:
-                data = file.read(largest + 1)
+                # no more than it has: some files of a system have no end
+                data = file.read(min(os.fstat(file.fileno()).st_size, largest + 1))
         except OSError as error:
-            raise self.broken(name, error.strerror or str(error)) from None
+            path, reason = str(self.folder / name), error.strerror or str(error)
+            raise ModelFileError("cannot_read", path=path, reason=reason) from None
         if len(data) > largest:
             raise self.broken(name, f"it is larger than {largest} bytes")
         return data

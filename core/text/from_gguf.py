@@ -76,19 +76,16 @@ class _Header:
         if not 0 < len(self.tokens) <= LARGEST:
             raise self.broken("vocabulary", f"it has {len(self.tokens)} tokens")
         types = self.numbers("tokenizer.ggml.token_type")
-        self.ids = {token: id for id, token in enumerate(self.tokens) if token}
-        if len(self.ids) + self.tokens.count("") != len(self.tokens):
+        if len({*self.tokens} - {""}) + self.tokens.count("") != len(self.tokens):
             raise self.broken("vocabulary", "a token stands in it twice")
         of_type = {kind: {} for kind in (NORMAL, UNKNOWN, CONTROL, USER_DEFINED, BYTE)}
-        for (token, id), kind in zip(self.ids.items(), self._without_empty(types), strict=True):
-            of_type.get(kind, {})[token] = id
+        for id, (token, kind) in enumerate(zip(self.tokens, types, strict=True)):
+            if token:
+                of_type.get(kind, {})[token] = id
         self.normal, self.byte = of_type[NORMAL], of_type[BYTE]
         ends = {t: id for t, id in of_type[USER_DEFINED].items() if t in END_NAMES}
         self.added = {t: id for t, id in of_type[USER_DEFINED].items() if t not in END_NAMES}
         self.special = of_type[CONTROL] | of_type[UNKNOWN] | ends
-
-    def _without_empty(self, types):
-        return (kind for token, kind in zip(self.tokens, types, strict=True) if token)
 
     def broken(self, place, reason):
         return ModelFileError("broken", path=str(self.file.path), place=place, reason=reason)
@@ -141,9 +138,9 @@ def _byte_level(header):
         said = "does not say how it splits texts" if name is None else f"splits texts by {name!r}"
         raise header.unsupported(f"its tokenizer {said}", "the rules " + ", ".join(sorted(RULES)))
     rule = RULES[name]
-    merges = [_halves(merge) for merge in header.texts("tokenizer.ggml.merges")]
     # without the control tokens: no text can be merged to one
     vocabulary = header.normal | header.added
+    merges = _merges(header, vocabulary)
     library = Library(
         guarded(
             lambda: models.BPE(vocabulary, merges, ignore_merges=rule.ignore_merges),
@@ -160,10 +157,16 @@ def _byte_level(header):
     }
 
 
-def _halves(merge):
-    """`Ġ t` -> Ġ, t. The space is looked for from 1 on: a piece may itself begin with one."""
-    split = merge.find(" ", 1)
-    return merge[:split], merge[split + 1 :]
+def _merges(header, vocabulary):
+    """`Ġ t` -> Ġ, t, as the tokens themselves, so that no text is kept twice."""
+    merges, tokens = [], header.tokens
+    for merge in header.texts("tokenizer.ggml.merges"):
+        split = merge.find(" ", 1)  # from 1 on: a piece may itself begin with a space
+        left, right = vocabulary.get(merge[:split]), vocabulary.get(merge[split + 1 :])
+        if left is None or right is None or tokens[left] + tokens[right] not in vocabulary:
+            raise header.broken("merges", f"{merge[:80]!r} does not join two tokens to a third")
+        merges.append((tokens[left], tokens[right]))
+    return merges
 
 
 def _sentencepiece(header):

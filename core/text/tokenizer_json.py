@@ -13,8 +13,9 @@ from tokenizers import Tokenizer as Library
 from .library import EMPTY_MODEL, guarded, parts
 
 LARGEST = 64 << 20  # bytes; Gemma 3's has 33 MB
-BYTES_PER_ROW, COMMAS_PER_ROW = 512, 10  # Llama 3's has 71 and 3.2 for each row of the matrix
-SMALLEST_LIMIT = 1 << 20
+# of each row of the matrix; what Llama 3's has, printed over many lines: 134, 5.4, 2.2, 0
+PER_ROW = {"bytes": 192, b",": 8, b"[": 4, b"{": 1}
+SMALLEST_LIMIT = {"bytes": 1 << 20, b",": 20_000, b"[": 20_000, b"{": 20_000}
 MOST_ADDED = 1 << 16  # tokens
 LONGEST_ADDED, ALL_ADDED = 1_000, 1_000_000  # characters of one added token, of all
 LARGEST_PART = 100_000  # characters of a normalizer, pre-tokenizer, ...
@@ -43,6 +44,8 @@ def _library_of(content, rows, fail):
     # which tokens past the last row are no error is decided later
     if not isinstance(vocabulary, (dict, list)) or len(vocabulary) > rows + MOST_ADDED:
         raise fail(f"it has no vocabulary, or one far too large for {rows} rows of the matrix")
+    if model.get("type", "BPE") == "BPE":
+        _check_bpe(model, fail)
     _check_added(added, fail)
     settings = {name: content[name] for name in PARTS if isinstance(content.get(name), dict)}
     _check_settings(settings, fail)
@@ -57,9 +60,10 @@ def _library_of(content, rows, fail):
 
 def _parsed(data, rows, fail):
     """The JSON object, of a size that fits a vocabulary of so many rows."""
-    largest = min(LARGEST, SMALLEST_LIMIT + BYTES_PER_ROW * rows)
-    if len(data) > largest or data.count(b",") > SMALLEST_LIMIT // 50 + COMMAS_PER_ROW * rows:
-        raise fail(f"it is far too large for a vocabulary of {rows} tokens")
+    for what, each in PER_ROW.items():
+        n = len(data) if what == "bytes" else data.count(what)
+        if n > min(LARGEST, SMALLEST_LIMIT[what] + each * rows):
+            raise fail(f"it is far too large for a vocabulary of {rows} tokens")
     try:
         content = json.loads(data)
     except ValueError as error:
@@ -67,6 +71,13 @@ def _parsed(data, rows, fail):
     if not isinstance(content, dict):
         raise fail("it holds no JSON object")
     return content
+
+
+def _check_bpe(model, fail):
+    if not isinstance(model["vocab"], dict) or not isinstance(model.get("merges"), list):
+        raise fail("its vocabulary is no table, or its merges are no list")
+    if not all(type(id) is int and 0 <= id < 1 << 32 for id in model["vocab"].values()):
+        raise fail("an id in its vocabulary is no whole number from 0")
 
 
 def _check_added(added, fail):
@@ -93,7 +104,7 @@ def _check_settings(settings, fail):
 
 def _bpe(model, settings, added):
     """As the library itself builds it, from parts that were looked at."""
-    merges = [tuple(m.split(" ") if isinstance(m, str) else m) for m in model["merges"]]
+    merges = _merges(model["merges"], model["vocab"])
     options = {
         name: model[name]
         for name in ("unk_token", "continuing_subword_prefix", "end_of_word_suffix")
@@ -109,6 +120,20 @@ def _bpe(model, settings, added):
     by_id = sorted(added, key=lambda token: token["id"])
     library.add_tokens([_added(token) for token in by_id])
     return library
+
+
+def _merges(merges, vocabulary):
+    """Pairs of tokens, whether the file has lists or texts with a space. The list is filled with
+    the vocabulary's own texts: in a large file they would take as much memory again.
+    """
+    same = {token: token for token in vocabulary}
+    for n, merge in enumerate(merges):
+        pair = merge.split(" ") if isinstance(merge, str) else merge
+        known = isinstance(pair, list) and len(pair) == 2
+        if not known or not all(isinstance(half, str) and half in same for half in pair):
+            raise ValueError(f"the merge {str(pair)[:80]} is no pair of tokens")
+        merges[n] = same[pair[0]], same[pair[1]]
+    return merges
 
 
 def _added(token):

@@ -52,7 +52,8 @@ function cutAnywhere(widths, breaks, fits) {
   return rows;
 }
 
-// One row in the roomiest size that fits, else rows cut at the stream, else rows cut anywhere.
+// One row in the roomiest size that fits, else rows cut at the stream, else rows cut anywhere: then
+// in the tight size only if that saves a row.
 function chooseRows(meta, family, width) {
   const tries = SIZES.map((size) => {
     const widths = columnWidths(meta.nodes, size, family), room = width - 2 * MARGIN;
@@ -66,8 +67,10 @@ function chooseRows(meta, family, width) {
       if (rows) return { size, widths, rows };
     }
   }
-  const { size, widths, several } = tries[1];
-  return { size, widths, rows: cutAnywhere(widths, meta.breaks, several) };
+  const cut = tries.slice(1).map(({ size, widths, several }) => {
+    return { size, widths, rows: cutAnywhere(widths, meta.breaks, several) };
+  });
+  return cut.reduce((roomy, tight) => (tight.rows.length < roomy.rows.length ? tight : roomy));
 }
 
 // The gap that fills the room, up to a limit: a long line says nothing more than a short one.

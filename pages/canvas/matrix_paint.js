@@ -103,20 +103,29 @@ function paintTicks(context, view) {
   for (let column = -first % step; column < columns; column += step) {
     if (column < 0) continue;
     const x = place.left + (column + 0.5) * place.cw, text = columnNumber(meta, column);
-    context.fillRect(x - 0.5, bottom + 1, 1, 3);
     const half = context.measureText(text).width / 2;
-    if (x + half < end) context.fillText(text, Math.min(x, place.outer - half), bottom + 9);
+    if (x + half >= end) break;
+    context.fillRect(x - 0.5, bottom + 1, 1, 3);
+    context.fillText(text, Math.min(x, place.outer - half), bottom + 9);
   }
 }
 
-// Returns where the title starts, less some air.
+// Returns where the title starts, less some air. It stands below the last cells, or beside a strip
+// that is too short for it.
 function paintTickTitle(context, { meta, place }, y) {
   if (!meta.column_title) return Infinity;
   context.font = place.sans;
-  context.textAlign = "right";
-  const title = ellipsis(context, `${meta.column_title} \u2192`, place.width * 0.7);
-  context.fillText(title, place.left + place.width, y);
-  return place.left + place.width - context.measureText(title).width - 8;
+  const whole = `${meta.column_title} \u2192`, edge = place.left + place.width;
+  const length = context.measureText(whole).width;
+  context.textAlign = "left";
+  if (length > place.width * 0.7 && length <= place.outer - edge - 8) {
+    context.fillText(whole, edge + 8, y);
+    return Infinity;
+  }
+  const title = ellipsis(context, whole, place.width * 0.7);
+  const start = edge - context.measureText(title).width;
+  context.fillText(title, start, y);
+  return start - 8;
 }
 
 function paintNumbers(context, view) {

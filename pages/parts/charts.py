@@ -70,19 +70,20 @@ def candidates(best, op: str, id: int) -> None:
     save(op, ("rank", "id", "token", "logit", "probability"), rows)
 
 
-def vocabulary(best, mine, op: str, capped: bool) -> None:
-    """Where all scores of the vocabulary lie, with the chosen token marked. capped: whether they
-    are what softmax reads; the logits of some models are not yet.
+def vocabulary(best, mine, op: str, scores: str, last: str) -> None:
+    """Where all scores of the vocabulary lie, with the chosen token marked.
+
+    scores: which they are, "logits" or "logits_capped". last: those that the softmax reads.
     """
     html.show(f'<p class="tw-panel-name">{words.html("output.all")}</p>')
-    key = "output.all_caption" if capped else "output.all_caption_uncapped"
-    caption = words.html(key, log_sum_exp=html.number(best.log_sum_exp))
+    kind = f"{scores}_caption" if scores == last else "uncapped_caption"
+    caption = words.html(f"output.{kind}", log_sum_exp=html.number(best.log_sum_exp))
     html.show(f'<p class="tw-caption">{caption}</p>')
     drawn = figure.histogram(
         best.counts,
         best.edges,
         role_name="logits",
-        title=text("output.logits_axis"),
+        title=text(f"output.{scores}_axis"),
         count_title=text("output.count_axis"),
         marks=[(mine.logit, mine.text)],
         dark=style.dark(),
@@ -93,6 +94,14 @@ def vocabulary(best, mine, op: str, capped: bool) -> None:
         zip(best.edges[:-1].tolist(), best.edges[1:].tolist(), best.counts.tolist(), strict=True)
     )
     save("logits_histogram", ("from", "to", "count"), rows)
+
+
+def chosen(mine, scores: str, vocab: str) -> None:
+    """One line: the place of a token, its logit and its probability. scores: as in `vocabulary`."""
+    key = "output.chosen" if scores == "logits" else "output.chosen_capped"
+    values = {"logit": html.number(mine.logit), "prob": html.percent(mine.prob)}
+    values |= {"token": html.Token(mine.text), "rank": f"{mine.rank:,}", "vocab": vocab}
+    html.show(words.html(key, **values))
 
 
 def save(name: str, head: tuple[str, ...], rows) -> None:

@@ -80,7 +80,7 @@ def _terms(e, top, trace):
     rest = len(e.values) - len(top)
     if rest > 0:
         left = f"<i class='tw-nowrap'>{words.html('explain.rest', n=f'{rest:,}')}</i>"
-        rows.append([left, "", number(e.total - so_far, 3), "", number(e.total, 3)])
+        rows.append([left, "", number(e.rest(len(top)), 3), "", number(e.total, 3)])
     return f'<div class="tw-scroll">{html.table(head, rows, "mono")}</div>'
 
 

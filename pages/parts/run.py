@@ -73,7 +73,7 @@ def spec() -> RunSpec:
 
 def trace(heading=None, numbers: bool = True):
     """The run of what the controls say; or a sentence that says why there is none, and the page
-    ends there. numbers: whether the page shows some that were computed, so that they must be finite.
+    ends there. numbers: whether the page shows computed ones, which must be finite then.
     """
     opened = model(heading)
     try:

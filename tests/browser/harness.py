@@ -3,6 +3,7 @@
 Knows ports, processes, Streamlit's marks on a page and our own; knows no page by its content.
 """
 
+import os
 import re
 import shutil
 import socket
@@ -61,14 +62,22 @@ def chromium() -> str | None:
 
 
 @contextmanager
-def server(log: Path):
-    """The address of an app of our own, started as a reader would, ended when the block is left."""
+def server(log: Path, models=()):
+    """The address of an app of our own, started as a reader would, ended when the block is left.
+
+    models: paths that it offers beside the default model.
+    """
     port = _free_port()
     command = [sys.executable, "-m", "streamlit", "run", "app.py"]
     options = ["--server.port", str(port), "--server.address", "127.0.0.1"]
+    offered = {"TOKENWALK_MODELS": os.pathsep.join(map(str, models))} if models else {}
     with log.open("wb") as out:
         process = subprocess.Popen(
-            command + options, cwd=ROOT, stdout=out, stderr=subprocess.STDOUT
+            command + options,
+            cwd=ROOT,
+            env=os.environ | offered,
+            stdout=out,
+            stderr=subprocess.STDOUT,
         )
     try:
         address = f"http://127.0.0.1:{port}"

@@ -8,7 +8,9 @@ import time
 import pytest
 
 import lessons
+from tests.browser import harness
 from tests.browser.conftest import SIZE
+from tests.families import build_gguf
 
 PATHS = {"start": "/", "tokens": "/tokens", "block": "/block", "output": "/output"}
 LONG = "Supercalifragilistic " * 3 + "今天天气很好 <b>x</b> 🍕 https://example.org/" + "a" * 60
@@ -63,6 +65,40 @@ def test_long_words_fit_too(reader, name):
     reader.page.set_viewport_size({"width": 820, "height": SIZE["height"]})
     reader.open(PATHS[name], prompt=LONG)
     assert_fits(reader)
+
+
+@pytest.fixture(scope="module")
+def families(tmp_path_factory):
+    """A server that offers tiny models: one with more ops than the default, one with fewer."""
+    folder = tmp_path_factory.mktemp("families")
+    models = [build_gguf(folder / f"{name}.gguf", name) for name in ("gemma2", "gpt2")]
+    with harness.server(folder / "log", models) as address:
+        yield address
+
+
+@pytest.mark.parametrize("model, language, n_steps", [("gemma2", "zh", 23), ("gpt2", "en", 16)])
+def test_other_models_fit(visit, families, model, language, n_steps):
+    reader = visit(address=families)
+    for path in PATHS.values():
+        reader.open(path, model=model, lang=language, prompt="the cat and the other cat")
+        assert reader.page.locator(".tw-notice.error").count() == 0
+        for width in (1440, 820):
+            reader.page.set_viewport_size({"width": width, "height": SIZE["height"]})
+            reader.calm()
+            assert_fits(reader)
+        if path == "/block":
+            assert reader.key("walk").locator(".count").inner_text() == f"1 / {n_steps}"
+
+
+def test_every_op_of_the_largest_block_fits_on_a_narrow_screen(visit, families):
+    reader = visit(address=families)
+    reader.page.set_viewport_size({"width": 820, "height": SIZE["height"]})
+    reader.open("/block", model="gemma2", prompt="the cat and the other cat")
+    for _ in range(22):
+        with reader.rerun():
+            reader.press("ArrowRight")
+        assert_fits(reader)
+    assert "op=resid_post" in reader.page.url
 
 
 def test_every_op_fits_on_a_narrow_screen(reader):

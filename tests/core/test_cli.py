@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,6 +11,8 @@ from safetensors.numpy import load_file, save_file
 
 from core import RunSpec, generate, run
 from core.__main__ import main
+from tests import families
+from tests import tiny as tiny_file
 from tests.conftest import SMOLLM
 
 PROMPT = "the cat and the cat"
@@ -135,6 +138,7 @@ def one_sentence(result):
         ("inspect", "/nothing/here"),
         ("inspect", "/"),
         ("inspect", __file__),
+        ("inspect", "tests"),
         ("inspect", "/nothing/here.safetensors"),
         ("fetch", "nothing"),
         ("compare", "/nothing/here.npz", "--model", "TINY"),
@@ -174,6 +178,39 @@ def test_inspect_shows_the_file_that_trace_wrote(command, tiny_name, tmp_path):
     assert code == 0 and "safetensors, 2 tensors" in out and "program = 'tokenwalk'" in out
     assert f"layers.1.attn.weights  F32  4 x {n} x {n}" in out
     assert f"logits  F32  299  at {path.stat().st_size - 4 * 299}  {4 * 299} bytes" in out
+
+
+def test_inspect_shows_a_folder(command, tmp_path):
+    path = families.build_folder(tmp_path / "m", "llama")
+    code, out, _ = command("inspect", path)
+    head, *rest = out.splitlines()
+    assert code == 0
+    assert head == f"{path}: safetensors, 21 tensors, in config.json, model.safetensors"
+    assert "  num_hidden_layers = 2" in rest and "  model_type = 'llama'" in rest
+    down = next(line for line in rest if "layers.1.mlp.down_proj" in line)
+    assert "model.layers.1.mlp.down_proj.weight  F32  32 x 48  at" in down
+
+
+def test_inspect_of_settings_in_settings_in_settings(command, tmp_path):
+    path = Path(families.build_folder(tmp_path / "m", "llama"))
+    for levels in (100, 800, 950):
+        (path / "config.json").write_text('{"a":' + "[" * levels + "]" * levels + ', "b": 1}')
+        code, out, err = command("inspect", path)
+        assert (code == 0 and "  b = 1" in out) or "nested too deep" in err
+
+
+def test_inspect_shows_all_parts_of_a_split_file(command, tmp_path):
+    arrays = list(tiny_file.arrays().items())
+    for n, name in enumerate(("m-00001-of-00002.gguf", "m-00002-of-00002.gguf")):
+        part = {"split.no": n, "split.count": 2}
+        tiny_file.build(tmp_path / name, part, dict(arrays[n * 9 : n * 9 + 9 + n * 9]))
+    code, out, _ = command("inspect", tmp_path / "m-00002-of-00002.gguf")
+    rest = out.splitlines()
+    assert code == 0 and "GGUF version 3 in 2 parts, 20 tensors" in rest[0]
+    assert sum("  F32  " in line for line in rest) == 20 == len(arrays)
+    assert any(line.startswith("m-00002-of-00002.gguf: 11 tensors, data at") for line in rest)
+    (tmp_path / "m-00001-of-00002.gguf").unlink()
+    one_sentence(command("inspect", tmp_path / "m-00002-of-00002.gguf"))
 
 
 def test_inspect_lets_no_name_steer_the_terminal(command, tmp_path):

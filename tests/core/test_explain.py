@@ -91,6 +91,13 @@ def test_terms_make_the_total_and_steps_the_value(tiny_name, op):
         top = e.top(3)
         assert [abs(t.value) for t in top] == sorted((abs(t.value) for t in top), reverse=True)
         assert abs(top[0].value) == np.abs(e.values).max()
+        assert sum(t.value for t in top) + e.rest(3) == pytest.approx(e.total)
+
+
+def test_keys_outside_a_window_leave_a_rest_of_exactly_nothing(trace_of):
+    trace = trace_of("gemma2")  # its layer 0 sees 8 tokens
+    e = explain(trace, "attn.weights", 0, (3, 60, 60))
+    assert len(e.values) == 70 and e.rest(8) == 0 and e.total > 0
 
 
 @pytest.mark.parametrize(

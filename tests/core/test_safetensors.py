@@ -74,7 +74,8 @@ def test_what_the_library_writes_is_read_with_the_same_numbers(read, dtype):
     assert file.metadata == {"made": "here"} and file.tensors.keys() == arrays.keys()
     for name, t in file.tensors.items():
         theirs = load(content)[name]
-        ours = np.frombuffer(file.data, theirs.dtype, theirs.size, t.offset).reshape(t.shape)
+        raw = file.data[t.offset : t.offset + t.nbytes]
+        ours = np.frombuffer(raw, theirs.dtype).reshape(t.shape)
         np.testing.assert_array_equal(ours, theirs)
 
 
@@ -104,7 +105,7 @@ BAD = {
     "not UTF-8": (header(b'{"\xff": 1}'), "JSON"),
     "a list": (header(b"[]"), "brace"),
     "a space before the table": (header(b" {}"), "brace"),
-    "nested too deeply": (header(b'{"a":' + b"[" * 100_000 + b"]" * 100_000 + b"}"), "JSON"),
+    "nested too deeply": (header(b'{"a":' + b"[" * 100_000 + b"]" * 100_000 + b"}"), "too deep"),
     "a number of 5,000 digits": (header(b'{"a":' + b"9" * 5_000 + b"}"), "JSON"),
     "the same name twice": (header(b'{"a": 1, "a": 1}'), "twice"),
     "the same key twice": (header(b'{"a": {"dtype": "U8", "dtype": "U8"}}'), "twice"),

@@ -135,12 +135,16 @@ def _changed_text(text, rng):
         start = text.find('"')
         return text[:start] + text[start : text.find(",", start) + 1] + text[start:]
     if how == 2:
-        return text.replace(":", ":" + nested(rng.choice([3, 50, 900, 5000, 100_000]), rng) + ",", 1)
+        return text.replace(
+            ":", ":" + nested(rng.choice([3, 50, 900, 5000, 100_000]), rng) + ",", 1
+        )
     if how == 3:
         return "\ufeff" + text
     if how == 4:
         return text + rng.choice(["{}", "\0", "//", " " * 5000, "]"])
     if how == 5:
-        return text.replace(": ", rng.choice([":1e999,", ":-", ":0x", ":'", ": +", ":9" + "9" * 5000]), 1)
+        return text.replace(
+            ": ", rng.choice([":1e999,", ":-", ":0x", ":'", ": +", ":9" + "9" * 5000]), 1
+        )
     at = text.find(":", rng.randrange(len(text)))
     return text[: at + 1] + nested(rng.choice([1, 40, 2000]), rng) + text[at + 1 :]

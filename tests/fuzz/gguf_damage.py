@@ -21,7 +21,9 @@ MORE_KEYS += " final_logit_softcapping attention.causal logit_scale rope.scaling
 OTHER_KEYS = "general.alignment split.count split.no split.tensors.count tokenizer.ggml.pre"
 OTHER_KEYS += " tokenizer.ggml.add_bos_token tokenizer.ggml.scores tokenizer.ggml.merges"
 NAMES = "output.weight rope_freqs.weight rope_factors_long.weight blk.0.attn_q.bias"
-NAMES += " blk.0.attn_q_norm.weight blk.1.attn_q.weight blk.99999.ffn_up.weight position_embd.weight"
+NAMES += (
+    " blk.0.attn_q_norm.weight blk.1.attn_q.weight blk.99999.ffn_up.weight position_embd.weight"
+)
 
 
 def damaged(whole: Image, rng) -> bytes:

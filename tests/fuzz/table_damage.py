@@ -68,7 +68,9 @@ def _change_tensor(tensors, rng):
     elif how == 2:
         tensors.pop(name, None)
     elif how == 3:
-        other = rng.choice([*tensors, *TEXTS, name + ".x", name.replace("0", "1"), "lm_head.weight"])
+        other = rng.choice(
+            [*tensors, *TEXTS, name + ".x", name.replace("0", "1"), "lm_head.weight"]
+        )
         tensors[other] = dtype, shape, raw
         tensors.pop(name, None) if rng.random() < 0.5 else None
     elif how == 4:
@@ -107,10 +109,10 @@ def npy_of(table: bytes, raw: bytes, version=1, length=None) -> bytes:
 def npz(members: list, compress=False) -> bytes:
     """A file of [(name, bytes), ...]; names may stand twice."""
     file, kind = io.BytesIO(), zipfile.ZIP_DEFLATED if compress else zipfile.ZIP_STORED
-    with zipfile.ZipFile(file, "w", kind) as archive, warnings.catch_warnings():
+    with zipfile.ZipFile(file, "w") as archive, warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for name, content in members:
-            archive.writestr(name, content)
+        for name, content in members:  # a ZipInfo: without the time of day
+            archive.writestr(zipfile.ZipInfo(name), content, kind)
     return file.getvalue()
 
 
@@ -118,12 +120,14 @@ def damaged_npz(arrays: dict, rng) -> bytes:
     """A file like {name: (descr, shape, raw bytes)} with arrays, tables or bytes changed."""
     members = {name: npy(*array) for name, array in arrays.items()}
     twice = []
-    for _ in range(rng.choice([0, 1, 1, 2])):
+    for _ in range(rng.choice([0, 1, 2, 3])):
         name = rng.choice([*arrays])
         members[name] = _changed_member(*arrays[name], rng)
     if rng.random() < 0.3:
         name = rng.choice([*members])
-        other = rng.choice([*members, *filter(None, TEXTS), name + "x", "ids", "precision", "model", "a.pkl"])
+        other = rng.choice(
+            [*members, *filter(None, TEXTS), name + "x", "ids", "precision", "model", "a.pkl"]
+        )
         other = other.encode("utf-8", "replace").decode().replace("\0", "0")
         twice.append((other, members[name]))
     if rng.random() < 0.15:

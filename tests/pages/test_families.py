@@ -39,6 +39,11 @@ def opened(paths, monkeypatch):
     return page
 
 
+def template(language, key):
+    """A text of the pages with its placeholders."""
+    return lessons.loader._table(language, "ui")[key]
+
+
 def assert_whole(app, language, title):
     """The page ran to its end, in this language, with nothing left to fill in."""
     assert not app.exception, app.exception[0].value
@@ -128,8 +133,21 @@ def test_a_key_outside_the_window_is_explained(opened):
 
 
 def test_the_logits_of_a_capped_model_are_shown_before_and_after_the_cap(opened):
+    def said(app):
+        caption = [key for key in keys if not reader.missing(app, template("en", f"output.{key}"))]
+        [line] = [part for part in reader.html(app) if "</bdi> is number" in part]
+        return [*caption, "capped logit" in line]
+
+    keys = ("uncapped_caption", "logits_capped_caption", "logits_caption")
     app = opened("output", "gemma2", op="logits")
-    uncapped = lessons.text("en", "output.all_caption_uncapped")
-    assert uncapped in reader.text(app)
-    assert uncapped not in reader.text(go(app, "logits_capped"))
-    assert uncapped not in reader.text(opened("output", "gpt2", op="logits"))
+    assert said(app) == ["uncapped_caption", False]
+    for op in ("logits_capped", "probs"):
+        assert said(go(app, op)) == ["logits_capped_caption", True]
+    assert said(opened("output", "gpt2", op="logits")) == ["logits_caption", False]
+
+
+@pytest.mark.parametrize("language", lessons.LANGUAGES)
+def test_where_no_head_parks_on_the_first_token_the_first_page_says_so(opened, language):
+    app = opened("start", "gemma2", lang=language)  # random heads
+    assert not reader.missing(app, template(language, "start.heads.no_sink"))
+    assert reader.missing(app, template(language, "start.heads.sink"))

@@ -261,6 +261,53 @@ def test_a_number_loses_digits_before_it_is_squeezed(tmp_path):
     assert shown == ["-0.123", "-0.123", "-0.12", "-0.1"]
 
 
+def ticks(tmp_path, columns, width, title):
+    """What is written below a strip, each text with its left and right edge, and where its marks
+    stand.
+    """
+    view = json.dumps({"meta": BARE | {"column_title": title}, "shape": [1, columns], "theme": {}})
+    story = f"""(() => {{
+      const view = {view}, texts = [], marks = [];
+      view.place = placeMatrix(view, {width}, 110);
+      const pen = {{
+        measureText: (text) => ({{width: 7 * String(text).length}}),
+        fillRect: (x) => marks.push(x),
+        fillText: (text, x) => {{
+          const {{width}} = pen.measureText(text);
+          const left = pen.textAlign === "center" ? x - width / 2 : x;
+          texts.push([String(text), left, left + width]);
+        }},
+      }};
+      paintTicks(pen, view);
+      return {{texts, marks, edge: view.place.left + view.place.width}};
+    }})()"""
+    return answer(story, tmp_path, *MATRIX)
+
+
+@pytest.mark.parametrize("columns", [8, 32, 576])
+def test_no_number_and_no_mark_stands_in_the_title_of_a_strip(tmp_path, columns):
+    found = ticks(tmp_path, columns, 400, "all heads side by side")
+    (title, left, right), *numbers = found["texts"]
+    assert title == "all heads side by side \u2192" and right <= found["edge"] + 1
+    assert numbers and all(end < left for _, _, end in numbers)
+    assert len(found["marks"]) == len(numbers) and all(mark < left for mark in found["marks"])
+
+
+def test_the_title_of_a_short_strip_stands_beside_it(tmp_path):
+    found = ticks(tmp_path, 3, 400, "pair of dimensions")
+    (title, left, _), *numbers = found["texts"]
+    assert title == "pair of dimensions \u2192" and left > found["edge"]
+    assert [text for text, _, _ in numbers] == ["0", "1", "2"]
+
+
+@pytest.mark.parametrize("width, font, rows", [(320, 12, 2), (300, 11, 2), (280, 12, 3)])
+def test_boxes_are_drawn_tight_only_where_that_saves_a_row(tmp_path, width, font, rows):
+    nodes = [{"column": n, "label": "x" * 10} for n in range(6)]
+    meta = json.dumps({"nodes": nodes, "breaks": []})
+    chosen = f'(({{size, rows}}) => [size.font, rows.length])(chooseRows({meta}, "mono", {width}))'
+    assert answer(chosen, tmp_path, "flow_place.js") == [font, rows]
+
+
 @pytest.mark.parametrize("width", [300, 383, 520, 900])
 def test_atlas_maps_fill_the_width(tmp_path, width):
     view = "{shape: [30, 9, 5, 5], meta: {limit: 1}, theme: {}}"

@@ -65,6 +65,30 @@ def test_a_histogram_keeps_its_counts_and_escapes_its_mark(dark):
     assert drawn.layout.yaxis.type == "log"
 
 
+@pytest.mark.parametrize(
+    "most, ticks",
+    [
+        (7, [1, 2, 5, 10, 20, 50]),
+        (900, [1, 10, 100, 1000]),
+        (9000, [1, 10, 100, 1000, 10000]),
+    ],
+)
+def test_the_ticks_of_a_histogram_have_room(most, ticks):
+    drawn = figure.histogram(
+        np.array([1, most]), np.array([0.0, 1, 2]), role_name="logits", title="x", count_title="n"
+    )
+    assert list(drawn.layout.yaxis.tickvals) == ticks
+
+
+@pytest.mark.parametrize("n_layers, step", [(2, 1), (6, 1), (30, None)])
+def test_a_layer_is_a_whole_number(n_layers, step):
+    ones = np.ones(n_layers)
+    drawn = figure.ranks(
+        ones, ones, role_name="mlp", layer_title="layer", rank_title="place", hover="%{y}"
+    )
+    assert drawn.layout.xaxis.dtick == step
+
+
 def test_rank_one_is_on_top(dark):
     drawn = figure.ranks(
         np.array([5000, 30, 1]), np.array([0, 0.1, 0.9]), role_name="mlp",

@@ -26,11 +26,17 @@ def test_what_is_left_out_is_sent_as_nothing_per_token():
     assert meta["selected"] is None
     assert meta["roles"] == [None] * 6
     assert meta["details"] == [""] * 6
+    assert meta["special"] == [False] * 6
     assert meta["variant"] == "row"
 
 
 def test_position_zero_is_a_selection():
     assert strip(selected=0)["selected"] == 0
+
+
+def test_special_tokens_are_marked():
+    marks = [True, False, False, True, False, False]
+    assert strip(special=marks)["special"] == marks
 
 
 def test_roles_bring_their_colours_for_both_themes():

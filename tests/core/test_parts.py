@@ -1,0 +1,42 @@
+"""Large arrays in parts: the same numbers, bit for bit, and small ones are left alone."""
+
+import numpy as np
+import pytest
+
+from core.model import ops, parts
+
+
+@pytest.mark.parametrize("n_parts", [2, 3, 7, 64])
+@pytest.mark.parametrize("op", [ops.softmax, ops.silu, ops.gelu_tanh, ops.gelu_erf, ops.mask])
+def test_parts_give_the_same_bits(monkeypatch, op, n_parts):
+    x = np.random.default_rng(0).standard_normal((9, 200, 200)).astype(np.float32) * 5
+    monkeypatch.setattr(parts, "N_PARTS", n_parts)
+    cut = op(x)
+    monkeypatch.setattr(parts, "N_PARTS", 1)
+    np.testing.assert_array_equal(cut.view(np.uint32), op(x).view(np.uint32))
+
+
+def test_what_follows_the_array_reaches_every_part(monkeypatch):
+    monkeypatch.setattr(parts, "N_PARTS", 2)
+    x = np.zeros((4, 300, 300), np.float32)
+    assert np.isfinite(ops.mask(x, 3)).sum(axis=-1).tolist() == [[1, 2, *[3] * 298]] * 4
+
+
+def test_a_small_array_and_a_single_row_are_not_cut(monkeypatch):
+    seen = []
+    monkeypatch.setattr(parts, "N_PARTS", 2)
+    op = parts.by_rows(lambda x: seen.append(x.shape) or x)
+    for shape in ((4, 1000), (1 << 19,), (4, 1 << 17)):
+        op(np.zeros(shape, np.float32))
+    assert sorted(seen) == [(2, 1 << 17), (2, 1 << 17), (4, 1000), (1 << 19,)]
+
+
+def test_a_failure_in_a_part_is_not_lost(monkeypatch):
+    monkeypatch.setattr(parts, "N_PARTS", 2)
+
+    @parts.by_rows
+    def fails(x):
+        raise FloatingPointError("here")
+
+    with pytest.raises(FloatingPointError, match="here"):
+        fails(np.zeros((2, 1 << 19), np.float32))
