@@ -71,19 +71,16 @@ SENTENCES = {
 }
 
 
-LONGEST = 1000  # characters of one part of a sentence
+LONGEST, LONGEST_PATH = 500, 5000  # characters of one part of a sentence
 
 
-def shown(value):
-    """A part of a sentence as it may be printed: what comes from a file must neither steer a
-    terminal nor fill the screen. Anything but a text is as it was.
+def shown(text: str, longest: int = LONGEST) -> str:
+    """A text as it may stand in a sentence: what comes from a file must neither steer a terminal
+    nor fill the screen.
     """
-    if not isinstance(value, str):
-        return value
-    text = value if len(value) <= LONGEST else value[:LONGEST] + "..."
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    if not text.isprintable():
+        text = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    return text if len(text) <= longest else text[:longest] + "..."
 
 
 class TokenwalkError(Exception):
@@ -95,7 +92,10 @@ class TokenwalkError(Exception):
     def __init__(self, code: str, **params):
         if "path" in params:
             params["file"] = Path(params["path"]).name or params["path"]
-        params = {name: shown(value) for name, value in params.items()}
+        for name, value in params.items():
+            if isinstance(value, str):
+                longest = LONGEST_PATH if name in ("path", "file") else LONGEST
+                params[name] = shown(value, longest)
         if "{python}" in SENTENCES[code]:
             params["python"] = PYTHON
         self.code, self.params = code, params

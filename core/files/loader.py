@@ -144,7 +144,8 @@ class Loader:
         if self.is_turned(held):
             array = array.T
         if self.family.norm_offset and first.endswith("norm"):
-            array = array + np.float32(1)
+            with np.errstate(all="ignore"):  # a damaged number stays one; the pass finds it
+                array = array + np.float32(1)
         if self.family.fused_qkv == "heads" and len(held) == 3:
             rows = array.reshape(c.n_heads, 3, c.head_dim, -1)
             array = rows.swapaxes(0, 1).reshape(array.shape)

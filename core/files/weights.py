@@ -14,7 +14,6 @@ from core.files import memory
 from core.files.loader import HEAD, Loader
 from core.model.config import ModelConfig
 
-
 WORTH_THREADS = 1 << 24  # bytes; threads take longer to start than less takes to read
 
 

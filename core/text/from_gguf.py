@@ -43,7 +43,9 @@ def from_gguf(gguf_file, n_tokens: int | None = None) -> Tokenizer:
         return _read(header, n_tokens, **_byte_level(header))
     if kind == "llama":
         return _read(header, n_tokens, **_sentencepiece(header))
-    raise header.unsupported(f"its tokenizer is of the kind {kind!r}", "the kinds gpt2 and llama")
+    raise header.unsupported(
+        f"its tokenizer is of the kind {kind[:40]!r}", "the kinds gpt2 and llama"
+    )
 
 
 def _read(header, n_tokens, add_bos, **parts):
@@ -135,7 +137,9 @@ class _Header:
 def _byte_level(header):
     name = header.optional("ggml.pre", str)
     if name not in RULES:
-        said = "does not say how it splits texts" if name is None else f"splits texts by {name!r}"
+        said = (
+            "does not say how it splits texts" if name is None else f"splits texts by {name[:40]!r}"
+        )
         raise header.unsupported(f"its tokenizer {said}", "the rules " + ", ".join(sorted(RULES)))
     rule = RULES[name]
     # without the control tokens: no text can be merged to one

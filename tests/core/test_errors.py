@@ -20,6 +20,15 @@ def test_sentences_that_name_a_command_name_this_python():
     assert error.params == {"name": "m", "python": PYTHON}
 
 
+def test_what_comes_from_a_file_neither_steers_a_terminal_nor_fills_the_screen():
+    error = ModelFileError("broken", path="/a/b.gguf", place="a\x1b[2J\n\u202e", reason="x" * 9999)
+    assert str(error).isprintable() and r"a\x1b[2J\n\u202e" in str(error)
+    assert len(str(error)) < 700 and error.params["place"] == r"a\x1b[2J\n\u202e"
+    path = "/folder" * 200 + "/模型.gguf"  # a path stands there whole
+    assert path in str(ModelFileError("no_such_file", path=path))
+    assert ModelFileError("bad_ids", largest=5, value=7).params["value"] == 7
+
+
 def test_a_path_also_gives_the_files_name():
     error = ModelFileError("no_such_file", path="/secret/place/m.gguf")
     assert "/secret/place/m.gguf" in str(error) and error.params["file"] == "m.gguf"
