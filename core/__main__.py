@@ -9,8 +9,11 @@ import os
 import re
 import signal
 import sys
+from pathlib import Path
 
 from core.errors import TokenwalkError
+
+IDS = "504,3575,282"
 
 
 def main(argv=None) -> int:
@@ -30,6 +33,13 @@ def main(argv=None) -> int:
         return 0
     except OSError as error:
         return _fail(f"{error.filename or 'The file'}: {error.strerror or error}.")
+    except MemoryError:
+        return _fail("There is not enough memory for this. Try a shorter prompt or fewer ops.")
+    except (
+        UnicodeError,
+        RuntimeError,
+    ) as error:  # a name that is no text, a home that is not there
+        return _fail(str(error).rstrip(".") + ".")
     except KeyboardInterrupt:
         return _fail("Stopped.")
     return code
@@ -55,7 +65,9 @@ def _parser():
     inspect_parser = _command(
         commands, "inspect", inspect, "show what is in a model: its settings, then its tensors"
     )
-    inspect_parser.add_argument("file", help="a .gguf or .safetensors file, or a folder of a model")
+    inspect_parser.add_argument(
+        "file", help="a name from `models`, a .gguf or .safetensors file, or a folder of a model"
+    )
     _run_options(_command(commands, "generate", generate, "continue a prompt"), sampling=True)
     trace_parser = _command(
         commands, "trace", trace, "write what a run computed to a .safetensors file"
@@ -77,7 +89,7 @@ def _compare_options(parser):
     parser.add_argument("--model", help="a name or a path (default: what the file says)")
     text = parser.add_mutually_exclusive_group()
     text.add_argument("--prompt", help="what was run (default: the token ids in the file)")
-    text.add_argument("--ids", help="504,3575,282")
+    text.add_argument("--ids", help=IDS)
     parser.add_argument("--precision", choices=("float32", "float16", "bfloat16"))
 
 
@@ -89,9 +101,13 @@ def _command(commands, name, function, text):
 
 def _run_options(parser, sampling):
     parser.add_argument(
-        "--model", required=True, help="a name from `models`, or a path to a .gguf file"
+        "--model",
+        required=True,
+        help="a name from `models`, or a path to a .gguf file or a Hugging Face folder",
     )
-    parser.add_argument("--prompt", required=True)
+    text = parser.add_mutually_exclusive_group(required=True)
+    text.add_argument("--prompt", help="a text")
+    text.add_argument("--ids", help=f"{IDS}: token ids, for a model without a tokenizer")
     parser.add_argument("--chat", action="store_true", help="put the prompt into the chat template")
     parser.add_argument(
         "--control",
@@ -109,10 +125,12 @@ def _run_options(parser, sampling):
 def _spec(args, **settings):
     from core.run import RunSpec
 
-    settings |= {"control": args.control}
-    if args.chat:
-        return RunSpec(args.model, messages=[("user", args.prompt)], **settings)
-    return RunSpec(args.model, prompt=args.prompt, **settings)
+    text = {} if args.ids is None else {"ids": _ids(args.ids)}
+    if args.chat:  # beside ids, RunSpec refuses it
+        text["messages"] = [("user", args.prompt or "")]
+    elif args.prompt is not None:
+        text["prompt"] = args.prompt
+    return RunSpec(args.model, control=args.control, **text, **settings)
 
 
 def models(args):
@@ -146,8 +164,11 @@ def fetch(args):
 
 
 def generate(args):
-    """Continue a prompt: the continuation only, as it comes, on standard output."""
+    """Continue a prompt: the continuation only, as it comes, on standard output. Of a model
+    without a tokenizer its ids.
+    """
     from core.decode.generate import generate as events
+    from core.run import open_model
 
     spec = _spec(
         args,
@@ -158,16 +179,27 @@ def generate(args):
         seed=args.seed,
     )
     _warn_dropped(args)
+    spoken = any(open_model(args.model).tokenizer.tokens)
     for event in events(spec):
-        print(event.text, end="", flush=True)
+        print(event.text if spoken else _id_text(event), end="", flush=True)
     print()
     if event.stop == "nonfinite":
-        print("The scores stopped being finite numbers; generation ended.", file=sys.stderr)
+        return _fail("The scores stopped being finite numbers; generation ended.")
+    return 0
+
+
+def _id_text(event):
+    """What an event adds to a continuation in ids, as `--ids` takes them; an end adds nothing."""
+    if event.stop in ("end", "nonfinite"):
+        return ""
+    return f",{event.id}" if event.step else f"{event.id}"
 
 
 def _warn_dropped(args):
     from core.run import open_model
 
+    if args.prompt is None:
+        return
     dropped = open_model(args.model).tokenizer.dropped(args.prompt)
     if dropped:
         names = " ".join(f"{b:02X}" for b in dropped)
@@ -182,10 +214,21 @@ def trace(args):
     from core.record.export import export
     from core.run import run
 
-    ops = None if args.ops is None else args.ops.split(",")
+    _check_ending(args.out)
+    ops, spec = None if args.ops is None else args.ops.split(","), _spec(args)
     _warn_dropped(args)
-    n_bytes = export(run(_spec(args)), args.out, ops, _layers(args.layers))
+    n_bytes = export(run(spec), args.out, ops, _layers(args.layers))
     print(f"{args.out}: {n_bytes} bytes", file=sys.stderr)
+
+
+def _check_ending(name):
+    """Before anything is run. Devices and folders are refused where the file is written."""
+    from core.errors import SettingError
+
+    new = os.path.isfile(name) or not os.path.exists(name)
+    if new and Path(name).suffix.lower() != ".safetensors":
+        wanted = "a name that ends in .safetensors, the format that is written"
+        raise SettingError("bad_setting", name="out", wanted=wanted, value=repr(name))
 
 
 def compare(args):
@@ -205,7 +248,8 @@ def _ids(text):
     from core.errors import SettingError
 
     if not re.fullmatch(r"\d{1,9}(,\d{1,9})*", text):
-        raise SettingError("bad_setting", name="ids", wanted="504,3575,...", value=repr(text)[:80])
+        wanted = f"numbers such as {IDS}"
+        raise SettingError("bad_setting", name="ids", wanted=wanted, value=repr(text)[:80])
     return [int(part) for part in text.split(",")]
 
 
@@ -227,7 +271,7 @@ def _layers(text):
 
 
 def inspect(args):
-    """Show what is in a model file or folder, or in a file of values: settings, then tensors."""
+    """Show what is in a model, by name or path, or in a file of values: settings, then tensors."""
     from core import inspection
 
     print(*inspection.lines(args.file), sep="\n")

@@ -6,7 +6,7 @@ Joins the rooms; the words of the command line live here and in core.record.repo
 
 import json
 
-from core.errors import ModelFileError, SettingError
+from core.errors import ModelFileError, PromptError, SettingError
 from core.files import arrays, registry
 from core.record import report
 from core.record.compare import check_length, compare, eps_of
@@ -31,17 +31,20 @@ def compare_file(path, model=None, precision=None, **text) -> tuple[int, list[st
     """
     file = arrays.read(path)
     model = model or _model_of(file)
-    trace = run(_spec(file, model, _ids_of(file), text))
+    source = open_model(model).source
+    other = _other_model(file, model, source)
+    before = f"it {other}; " if other else ""
+    trace = run(_spec(file, model, text, before))
     values = {name: entry for name, entry in file.entries.items() if name not in IDS}
     given = Given(trace, values, file.refused)
     if not given.names:
-        raise _bad(file, _nothing(given.unused))
-    source = trace.model.source
+        raise _bad(file, before + _nothing(given.unused))
     others = _other_weights(file, source)
     precision = _precision(precision or file.metadata.get("precision"))
     stored = _stored(file, source) if others else ()
     result = compare(trace, given, eps_of(given.kinds, precision, stored))
-    head = [*others, _ours(trace), _theirs(file, given, precision), *_edits(file)]
+    named = [f"Their file {other}."] if other else []
+    head = [*named, *others, _ours(trace), _theirs(file, given, precision), *_edits(file)]
     head = [part for line in head for part in report.wrapped(line)]
     return DIFFERS if result.first else AGREES, [*head, *report.lines(result, trace.catalogue)]
 
@@ -92,14 +95,20 @@ def _flat(ids):
     return tuple(ids)
 
 
-def _spec(file, model, ids, text):
-    """What to run; where both the file and the reader say it, they must say the same."""
+def _spec(file, model, text, before):
+    """What to run; where both the file and the reader say it, they must say the same. before: what
+    is said first of a file made with another model, which may be why its ids are refused.
+    """
+    ids = _ids_of(file)
     if not text and ids is None:
         raise _bad(file, "it holds no token ids; say --prompt or --ids")
     spec = RunSpec(model, **(text or {"ids": ids}))
-    ours = tuple(prompt_ids(open_model(model), spec))
+    try:
+        ours = tuple(prompt_ids(open_model(model), spec))
+    except PromptError as error:
+        raise _bad(file, before + str(error).removesuffix(".")) if before else error from None
     if ids is not None and ids != ours:
-        raise _bad(file, f"its token ids are {_row(ids)}, those asked for are {_row(ours)}")
+        raise _bad(file, f"{before}its token ids are {_row(ids)}, those asked for are {_row(ours)}")
     check_length(ours)
     return spec
 
@@ -113,6 +122,24 @@ def _nothing(unused):
     for name, why in list(unused.items())[:1]:
         reason += f" ({name[:60]!r}: {why})"
     return reason
+
+
+def _other_model(file, model, source):
+    """What is said where the file names another model than the one that is opened, else ""."""
+    theirs, name = file.metadata.get("model", ""), source.path.name
+    if theirs in ("", model, name, source.path.stem) or _stands_for(theirs, source.path):
+        return ""
+    if file.metadata.get("model_sha256") == source.sha256:
+        return ""
+    return f"says that it was made with the model {theirs[:60]!a}; the one opened here is {name!r}"
+
+
+def _stands_for(name, path):
+    """Whether a name is that of the model at a path. Names only, as in `_model_of`."""
+    try:
+        return registry.path_of(name).resolve() == path
+    except ModelFileError:
+        return False
 
 
 def _other_weights(file, source):
@@ -139,15 +166,16 @@ def _ours(trace):
     source = trace.model.source
     types = ", ".join(f"{n} {kind}" for kind, n in source.stored)
     return (
-        f"Ours:   {source.path.name}, {len(trace.ids)} tokens, in float32 (weights: {types},"
-        f" sha256 {source.sha256[:12]})"
+        f"Ours:   {source.path.name}, {report.count(len(trace.ids), 'token')}, in float32"
+        f" (weights: {types}, sha256 {source.sha256[:12]})"
     )
 
 
 def _theirs(file, given, precision):
     kinds = ", ".join(sorted(given.kinds))
     computed = f", computed in {precision}" if precision else ""
-    return f"Theirs: {file.path.name}, {len(given.names)} values as {kinds}{computed}"
+    values = report.count(len(given.names), "value")
+    return f"Theirs: {file.path.name}, {values} as {kinds}{computed}"
 
 
 def _edits(file):

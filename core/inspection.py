@@ -3,18 +3,21 @@
 Knows how files are read; runs and checks nothing. The words of the command line live here.
 """
 
+import os
 from pathlib import Path
 
-from core.files import folder, safetensors, split
+from core.files import folder, registry, safetensors, split
 
 LONGEST = 100  # characters of a value, and of a name
 
 
 def lines(path: str) -> list[str]:
-    """The description of a GGUF file (of all its parts), a .safetensors file, or a model's folder.
+    """The description of a GGUF file (of all its parts), a .safetensors file, a model's folder, or
+    a model called by its name.
 
-    Raises ModelFileError as their readers do.
+    Raises ModelFileError as their readers do, and as `registry.find`.
     """
+    path = _located(path)
     if Path(path).is_dir():
         return _folder(folder.read(path))
     if path.lower().endswith(".safetensors"):
@@ -23,6 +26,15 @@ def lines(path: str) -> list[str]:
     file = split.read(path)
     parts = file.parts or (file,)
     return [_head(file, _kind(file)), *_settings(file.metadata), *_tensors(parts)]
+
+
+def _located(name):
+    """What a name stands for, as for every command. A path stays as it was typed: a link may lead
+    to a file whose own name has no ending.
+    """
+    found = registry.find(name)
+    is_path = name not in registry.MODELS and os.path.exists(name)
+    return name if is_path else str(found)
 
 
 def _kind(file):

@@ -82,6 +82,7 @@ def run(spec: RunSpec) -> Trace:
     return trace.under(spec)
 
 
+@np.errstate(all="ignore")  # broken weights give infinities: they are recorded, not warned of
 def _trace(spec, model, ids, key):
     start, c = time.perf_counter(), model.config
     checkpoints = Checkpoints(c, len(ids))

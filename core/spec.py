@@ -82,8 +82,8 @@ def _check(name, value, kind, low, high):
         value, bool
     )
     if not right or not math.isfinite(value) or not low <= value <= high:
-        wanted = ("a whole number" if kind is int else "a number") + f", at least {low:g}"
-        wanted += f" and at most {high:g}" if math.isfinite(high) else ""
+        wanted = ("a whole number" if kind is int else "a number") + f", at least {low}"
+        wanted += f" and at most {high}" if math.isfinite(high) else ""
         raise SettingError("bad_setting", name=name, wanted=wanted, value=repr(value))
 
 

@@ -37,7 +37,7 @@ this, whole = words.op(block[op]), words.page("block", block.values())
 
 html.show(f'<h1 class="tw-title">{html.rich(whole.title, **values)}</h1>')
 step = words.html("block.step", **numbers, op=op, name=this.title)
-html.show(f'<p class="tw-gist">{step} {html.rich(this.gist, **values)}</p>')
+html.show(f'<p class="tw-gist">{lesson.joined(step, html.rich(this.gist, **values))}</p>')
 diagram.show(block, op)
 
 with st.container(key="stage"):

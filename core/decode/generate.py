@@ -113,6 +113,7 @@ def _beginning(model, ids, edits):
     return text.encode()
 
 
+@np.errstate(all="ignore")
 def _run(block, model, ids, cache, edits):
     first = cache.length
     tap = editing_tap(edits, first) if edits else forward.no_tap
@@ -124,6 +125,7 @@ def _nbytes(rows):
     return sum(array.nbytes for array in rows)
 
 
+@np.errstate(all="ignore")  # of broken weights; `generate` stops at scores that are not finite
 def next_logits(model, ids, cache, edits=()):  # -> [vocab]
     """Run new tokens through the model and the cache; the scores for what follows the last.
 

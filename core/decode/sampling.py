@@ -70,7 +70,8 @@ def choose(logits, seen, spec, step: int) -> int:
     if spec.temperature == 0:
         return int(np.argmax(logits))
     logits = logits.astype(np.float64)  # a temperature of 1e-6 overflows nothing, only float32
-    logits = (logits - np.max(logits)) / spec.temperature
+    with np.errstate(over="ignore"):  # a temperature near 0 leaves the largest alone
+        logits = (logits - np.max(logits)) / spec.temperature
     logits = keep_min_p(keep_top_p(keep_top_k(logits, spec.top_k), spec.top_p), spec.min_p)
     cumulative = np.cumsum(np.exp(log_softmax(logits)))
     u = np.random.default_rng([spec.seed, step]).random() * cumulative[-1]

@@ -25,6 +25,10 @@ USUAL = {
     "scale_attn_weights": (None, True),
     "scale_attn_by_inverse_layer_idx": (None, False),
     "attention.causal": (None, True),
+    "is_causal": (None, True),
+    "clip_qkv": (None,),
+    "attention.clamp_kqv": (None, 0.0),
+    "attention.max_alibi_bias": (None, 0.0),
     "attention.scale": (None,),
     "logit_scale": (None, 0.0, 1.0),
     "residual_scale": (None, 0.0, 1.0),
@@ -59,7 +63,6 @@ def from_folder(folder) -> ModelConfig:
     _check_usual(s)
     _check_own_code(s, family)
     _check_layers(s, folder.tensors)
-    _check_ids(s)
     head_dim, context = _head_dim(s), s.size("max_position_embeddings")
     pair = ropes.from_config(s, family, head_dim, context) if family.rotates else (None, None)
     biases = set(family.biases)
@@ -93,16 +96,6 @@ def _check_layers(s, tensors):
     if n_layers > len(tensors):
         reason = f"{n_layers} blocks cannot be in {len(tensors)} tensors"
         raise s.fail("num_hidden_layers", reason)
-
-
-def _check_ids(s):
-    """Ids that config.json names must be tokens."""
-    vocab = s.size("vocab_size")
-    for key in ("bos_token_id", "eos_token_id"):
-        value = s.get(key, (int, list), [])
-        for one in value if isinstance(value, list) else [value]:
-            if type(one) is not int or not 0 <= one < vocab:
-                raise s.fail(key, f"{str(one)[:40]} is none of the {vocab} tokens")
 
 
 def _head_dim(s):

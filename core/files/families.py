@@ -273,9 +273,11 @@ FAMILIES = {
 SUPPORTED = ", ".join(FAMILIES)
 
 
-def of_gguf(architecture: str) -> Family | None:
-    """The family that GGUF files call so."""
-    return next((f for f in FAMILIES.values() if f.gguf == architecture), None)
+def of_gguf(architecture: str, has_window: bool = False) -> Family | None:
+    """The family that GGUF files call so; of two with one name, the one that has windows or not."""
+    same = [f for f in FAMILIES.values() if f.gguf == architecture]
+    fitting = [f for f in same if bool(f.windowed) == has_window]
+    return next(iter(fitting or same), None)
 
 
 def of_model_type(model_type: str) -> Family | None:

@@ -203,11 +203,14 @@ def find(name: str) -> Path:
 
 
 def _resolved(name: str) -> Path | None:
-    """The path that a text spells, or None."""
+    """The path that a text spells, or None. Links are followed, but not those of the Hub's own
+    cache to files without an ending, whose names and neighbours are lost there.
+    """
     try:
-        path = Path(name).expanduser().resolve()
-        path.is_file()  # some texts are refused only here
-        return path
+        path = Path(name).expanduser().absolute()
+        real = path.resolve()
+        real.is_file()  # some texts are refused only here
+        return real if real.suffix == path.suffix else path
     except PermissionError as error:
         raise ModelFileError("cannot_read", path=name, reason=error.strerror) from None
     except (OSError, RuntimeError, ValueError):  # too long, no such home, a loop, a zero byte

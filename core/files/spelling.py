@@ -31,7 +31,8 @@ UNSAID = (*UNSAID, "sliding_window_pattern")
 def family_of_gguf(gguf_file) -> Family:
     """The family of a GGUF file. Raises ModelFileError for an architecture we do not have."""
     architecture = gguf_file.get("general.architecture", str)
-    return families.of_gguf(architecture) or _refuse(gguf_file.path, architecture)
+    has_window = bool(gguf_file.metadata.get(f"{architecture}.attention.sliding_window"))
+    return families.of_gguf(architecture, has_window) or _refuse(gguf_file.path, architecture)
 
 
 def family_of_folder(folder) -> Family:

@@ -63,14 +63,15 @@ class Row:
     @property
     def verdict(self) -> str:
         """ "agrees", "order" (other numbers, but the scores agree), "rounding" (precision explains
-        it), "follows" (differs as far as their earlier values do) or "differs".
+        it), "follows" (differs as far as their earlier values do), "equals" (ours, but was not made
+        of their earlier values) or "differs".
         """
         if self.far.relative <= TOLERANCE and self.step <= TOLERANCE:
             return "agrees"
         if self.alike:
             return "order"
         if not self.step <= self.bound[1]:
-            return "differs"
+            return "equals" if self.far.relative <= TOLERANCE else "differs"
         return "rounding" if self.far.relative <= self.bound[0] else "follows"
 
 

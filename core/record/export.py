@@ -24,7 +24,8 @@ NOTES = (
     " (TransformerLens hook_normalized is before it); pos_embed is the stream after the position's"
     " row was added (hook_pos_embed is that row); query head h reads key/value head h // group;"
     " scores are scaled and unmasked, softcap is before the mask,"
-    " masked are scaled and hold -inf; attn.out and mlp.out are before a norm behind them, where"
+    " masked are scaled and hold -inf; of a prompt over 1,024 tokens, run in parts, scores of keys"
+    " behind the part are NaN; attn.out and mlp.out are before a norm behind them, where"
     " hook_attn_out and hook_mlp_out are after it; logits are those after the last position, before"
     " a cap"
 )
@@ -36,14 +37,25 @@ def export(trace, path, ops=None, layers=None) -> int:
 
     SettingError for an op or layer that does not exist; OSError where the file cannot be written.
     """
-    path, arrays = Path(path), {}
+    path, arrays, wanted = Path(path), {}, []
+    _check_target(trace.model.source, path)
     for op in ops or trace.catalogue.ids:
         _check(trace, op, layers)
-        for layer in _wanted(trace.catalogue.layers_with(op), layers):
-            name = op if layer is None else f"layers.{layer}.{op}"
-            arrays[name] = np.ascontiguousarray(_value(trace, op, layer))
+        wanted += [(n, op) for n in _wanted(trace.catalogue.layers_with(op), layers)]
+    wanted.sort(key=lambda pair: -1 if pair[0] is None else pair[0])  # a layer is run once for all
+    for layer, op in wanted:
+        name = op if layer is None else f"layers.{layer}.{op}"
+        arrays[name] = np.ascontiguousarray(_value(trace, op, layer))
     _save(arrays, path, _metadata(trace))
     return path.stat().st_size
+
+
+def _check_target(source, path):
+    """A trace must not take the place of a file of its own model."""
+    home = source.path if source.path.is_dir() else source.path.parent
+    if path.resolve() in {(home / name).resolve() for name, *_ in source.key[1:]}:
+        wanted = "a new file, not one of the model"
+        raise SettingError("bad_setting", name="out", wanted=wanted, value=str(path))
 
 
 def _save(arrays, path, metadata):

@@ -12,6 +12,7 @@ WIDTH, MOST_NAMES = 100, 6
 VERDICTS = {  # the worst of an op's layers is shown, in this order
     "differs": "DIFFERS",
     "follows": "follows from theirs before it",
+    "equals": "equals ours, though not made of theirs before it",
     "rounding": "cannot be told from rounding",
     "order": "another order inside the heads; the scores agree",
     "agrees": "agrees",
@@ -41,7 +42,13 @@ def verdict(result: Comparison) -> str:
             f"Nothing differs by more than {_bits(result.eps)} explains; a smaller mistake cannot"
             " be told from that."
         )
-    return f"All {len(result.rows)} values agree."
+    n = len(result.rows)
+    return "The one value agrees." if n == 1 else f"All {n} values agree."
+
+
+def count(n: int, name: str) -> str:
+    """ "1 token", "2 tokens"."""
+    return f"{n} {name}" if n == 1 else f"{n} {name}s"
 
 
 def wrapped(text: str) -> list[str]:
@@ -50,7 +57,7 @@ def wrapped(text: str) -> list[str]:
 
 
 def _bits(eps):
-    return f"a precision of {-math.log2(eps):.0f} bits"
+    return f"a precision of {count(round(-math.log2(eps)), 'bit')}"
 
 
 def _tolerance(result):

@@ -132,6 +132,7 @@ class Trace:
         """Softmax of the logits at temperature 1: float32 [vocab]."""
         return freeze(ops.softmax(self.logits(position)))
 
+    @np.errstate(all="ignore")
     def output(self, op: str, position: int = -1) -> np.ndarray:
         """The value of `logits`, `logits_capped` or `probs` after `position`: float32 [vocab]."""
         self.catalogue.op(op)
@@ -193,6 +194,7 @@ class Trace:
             lambda values: sum(v.nbytes for v in values.values()),
         )
 
+    @np.errstate(all="ignore")
     def _run_layer(self, layer, keep):
         """Run one block again, in the passes of the prefill, from the stream that went into it."""
         c, n, recorder = self.config, len(self.ids), Recorder(keep)
@@ -219,6 +221,7 @@ class Trace:
         forward.embed(np.array(self.ids), 0, self.model.weights, self.config, tap)
         return {op: recorder.value(op) for op in recorder.keep}
 
+    @np.errstate(all="ignore")
     def _final_norm(self):
         """The last norm of all rows. (Logits of all rows never exist: only those asked for.)"""
         w, tap = self.model.weights, editing_tap(self.spec.edits, 0)

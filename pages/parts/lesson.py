@@ -7,7 +7,8 @@ import math
 import streamlit as st
 
 import lessons
-from pages.parts import html, words
+from lessons.loader import BETWEEN_LINES
+from pages.parts import html, session, words
 from pages.parts.html import Token, rich
 from pages.parts.words import text
 
@@ -66,6 +67,11 @@ def token_values(trace, position: int) -> dict:
     }
 
 
+def joined(first: str, second: str) -> str:
+    """Two sentences, as HTML, joined as the language joins them: Chinese sets no space between."""
+    return BETWEEN_LINES[session.language()].join((first, second))
+
+
 def heading(lesson: lessons.Lesson, **values) -> None:
     """The question as the page's title, and one line below it."""
     title, gist = rich(lesson.title, **values), rich(lesson.gist, **values)
@@ -86,7 +92,8 @@ def tabs(lesson: lessons.Lesson, numbers: dict, op=None) -> None:
 def look(lesson: lessons.Lesson, **values) -> None:
     """What to look for in the figure."""
     body = html.paragraphs(rich(lesson.look, **values))
-    html.show(f'<div class="tw-look"><b>{words.html("lesson.look")}</b> {body}</div>')
+    lead = f"<b>{words.html('lesson.look')}</b>"
+    html.show(f'<div class="tw-look">{joined(lead, body)}</div>')
 
 
 def predict(lesson: lessons.Lesson, values: dict, answer) -> None:
@@ -95,7 +102,8 @@ def predict(lesson: lessons.Lesson, values: dict, answer) -> None:
     """
     with st.container(border=True):
         question = rich(lesson.predict, **values)
-        html.show(f"<p><b>{words.html('lesson.predict')}</b> {question}</p>")
+        lead = f"<b>{words.html('lesson.predict')}</b>"
+        html.show(f"<p>{joined(lead, question)}</p>")
         box = st.expander(text("lesson.reveal"), key="reveal", on_change="rerun")
         if box.open:
             box.html(html.paragraphs(rich(lesson.reveal, **values, **answer())))

@@ -13,17 +13,23 @@ DEFAULT = "smollm2-135m-instruct"
 
 
 def available() -> dict[str, str]:
-    """Names to offer, in order, with what `open_model` takes for each: the default first, then the
-    rest.
+    """Names to offer, in order, with what `open_model` takes for each. First the one that opens
+    where a link names none: the default, or where that is not on disk the first that is.
 
     TOKENWALK_MODELS holds further paths, separated as in PATH; a file is offered under its name
     without ending, a folder under its name.
     """
-    offered = {DEFAULT: DEFAULT}
-    offered |= {name: name for name in registry.MODELS if registry.on_disk(name)}
-    offered |= {name: name for name in registry.fetched()}
+    here = {name: name for name in registry.MODELS if registry.on_disk(name)}
+    here |= {name: name for name in registry.fetched()}
     paths = filter(None, os.environ.get("TOKENWALK_MODELS", "").split(os.pathsep))
-    return offered | {_called(path): path for path in paths}
+    given = {_called(path): path for path in paths}
+    here |= {name: path for name, path in given.items() if _exists(path)}
+    first = DEFAULT if DEFAULT in here else next(iter(here), DEFAULT)
+    return {first: here.get(first, DEFAULT), DEFAULT: DEFAULT} | here | given
+
+
+def _exists(path: str) -> bool:
+    return os.path.exists(os.path.expanduser(path))
 
 
 def _called(path: str) -> str:

@@ -58,6 +58,53 @@ def test_chat(command, smollm):
     assert (code, out) == (0, "The capital of France is Paris.\n")
 
 
+@pytest.fixture
+def no_text(tmp_path):
+    """A model without a tokenizer."""
+    return families.build_folder(tmp_path / "ids only", "olmo2")
+
+
+def test_ids_in_the_place_of_a_text(command, tiny_name):
+    args, ids = ("generate", "--model", tiny_name), run(RunSpec(tiny_name, prompt=PROMPT)).ids
+    wanted = command(*args, "--prompt", PROMPT)
+    assert wanted[0] == 0 and command(*args, "--ids", ",".join(map(str, ids))) == wanted
+
+
+def test_a_model_without_a_tokenizer_is_given_ids_and_answers_in_ids(command, no_text, tmp_path):
+    args = ("generate", "--model", no_text, "--max-new-tokens", 3)
+    events = list(generate(RunSpec(no_text, ids=(5, 6, 7), max_new_tokens=3)))
+    wanted = ",".join(str(e.id) for e in events if e.stop != "end")
+    assert command(*args, "--ids", "5,6,7") == (0, wanted + "\n", "")
+    assert command(*args, "--ids", f"5,6,7,{wanted}")[0] == 0  # as it was printed
+    path = tmp_path / "t.safetensors"
+    assert command("trace", "--model", no_text, "--ids", "5,6,7", "--out", path)[0] == 0
+    np.testing.assert_array_equal(
+        load_file(path)["logits"], run(RunSpec(no_text, ids=(5, 6, 7))).logits()
+    )
+    one_sentence(command(*args, "--prompt", "x"))
+
+
+@pytest.mark.parametrize(
+    "ids", ["", "5,", "5, 6", "a", "-1", "1.0", "299", "5,999999999", "1" * 99]
+)
+@pytest.mark.parametrize("name", ["generate", "trace"])
+def test_bad_ids(command, tiny_name, tmp_path, name, ids):
+    out = ("--out", tmp_path / "t.safetensors") if name == "trace" else ()
+    one_sentence(command(name, "--model", tiny_name, f"--ids={ids}", *out))
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_name_for_a_trace_ends_as_the_format_does(command, tiny_name, tmp_path):
+    args = ("trace", "--model", tiny_name, "--prompt", PROMPT, "--ops", "logits", "--out")
+    for name in ("x.npz", "x", "safetensors", "x.safetensors.gz"):
+        result = command(*args, tmp_path / name)
+        one_sentence(result)
+        assert "must be a name that ends in .safetensors" in result[2]
+    assert not list(tmp_path.iterdir())
+    assert command(*args, tmp_path / "X.SAFETENSORS")[0] == 0
+    assert "is not a file" in command(*args, os.devnull)[2]
+
+
 def test_dropped_bytes_are_a_warning(command, tiny_name):
     args = ("generate", "--model", tiny_name, "--max-new-tokens", 1, "--prompt")
     code, _, err = command(*args, "a\x04b")
@@ -133,6 +180,7 @@ def one_sentence(result):
         ("generate", "--model", "TINY", "--prompt", "x", "--temperature", "-1"),
         ("generate", "--model", "TINY", "--prompt", "x", "--temperature", "nan"),
         ("generate", "--model", "TINY", "--prompt", "x", "--max-new-tokens", "0"),
+        ("generate", "--model", "TINY", "--ids", "5,6", "--chat"),
         ("trace", "--model", "TINY", "--prompt", "x", "--out", "/nothing/here/x.safetensors"),
         ("trace", "--model", "TINY", "--prompt", "x", "--out", "/"),
         ("inspect", "/nothing/here"),
@@ -140,6 +188,8 @@ def one_sentence(result):
         ("inspect", __file__),
         ("inspect", "tests"),
         ("inspect", "/nothing/here.safetensors"),
+        ("inspect", "no-such-name"),
+        ("inspect", "no-such-owner/no-such-name"),
         ("fetch", "nothing"),
         ("compare", "/nothing/here.npz", "--model", "TINY"),
         ("compare", __file__, "--model", "TINY"),
@@ -149,7 +199,17 @@ def test_failures_are_one_sentence_and_exit_code_2(command, tiny_name, args):
     one_sentence(command(*(tiny_name if arg == "TINY" else arg for arg in args)))
 
 
-@pytest.mark.parametrize("args", [(), ("nothing",), ("generate",), ("trace", "--model", "m")])
+@pytest.mark.parametrize(
+    "args",
+    [
+        (),
+        ("nothing",),
+        ("generate",),
+        ("generate", "--model", "m"),
+        ("generate", "--model", "m", "--prompt", "x", "--ids", "5"),
+        ("trace", "--model", "m"),
+    ],
+)
 def test_wrong_usage_is_exit_code_2(command, args):
     code, out, err = command(*args)
     assert (code, out) == (2, "") and "Traceback" not in err
@@ -167,6 +227,22 @@ def test_inspect_shows_keys_and_tensors(command, tiny_name, tiny):
     assert code == 0
     assert "llama.block_count = 2" in out and "299 items" in out
     assert "blk.1.ffn_down.weight  F32  32 x 48" in out
+
+
+def test_inspect_takes_the_names_that_every_command_takes(command, smollm, monkeypatch, tmp_path):
+    code, out, _ = command("inspect", SMOLLM)
+    assert code == 0 and "llama.block_count = 30" in out
+    monkeypatch.setenv("TOKENWALK_HOME", str(tmp_path))
+    result = command("inspect", SMOLLM)
+    one_sentence(result)
+    assert f"fetch {SMOLLM}" in result[2]
+
+
+def test_inspect_looks_at_the_name_that_was_typed_not_where_a_link_leads(command, tmp_path):
+    save_file({"a": np.ones(1)}, tmp_path / "0123abcd")
+    (tmp_path / "m.safetensors").symlink_to(tmp_path / "0123abcd")
+    code, out, _ = command("inspect", tmp_path / "m.safetensors")
+    assert code == 0 and "m.safetensors: safetensors, 1 tensor" in out
 
 
 def test_inspect_shows_the_file_that_trace_wrote(command, tiny_name, tmp_path):
@@ -278,6 +354,24 @@ def test_compare_says_other_weights_first_and_judges_no_small_difference(
     assert code == 0 and out.startswith("Other weights: theirs have sha256 '000000000000'")
     np.savez(path, logits=logits * np.float32(1.2), **other | {"quantization": '{"F16": 5}'})
     assert command("compare", path, "--model", tiny_name)[0] == 1
+
+
+def test_compare_says_first_that_the_file_names_another_model(command, tiny_name, tmp_path):
+    path, logits = tmp_path / "t.npz", run(RunSpec(tiny_name, ids=(5, 6))).logits()
+    args = ("compare", path, "--model", tiny_name)
+    said = "says that it was made with the model 'gpt2'; the one opened here is 'tiny.gguf'"
+    np.savez(path, model="gpt2", ids=[504, 3575], logits=logits)
+    result = command(*args)
+    one_sentence(result)
+    assert result[2].index(said) < result[2].index("from 0 to 298")
+    np.savez(path, model="gpt2", ids=[5, 6], logits=np.zeros(3))
+    assert said in command(*args)[2]
+    np.savez(path, model="gpt2", ids=[5, 6], logits=logits)
+    code, out, _ = command(*args)
+    assert code == 0 and " ".join(out.split()).startswith(f"Their file {said}. Ours: tiny.gguf")
+    for name in ("tiny.gguf", "tiny", tiny_name):
+        np.savez(path, model=name, ids=[5, 6], logits=logits)
+        assert command(*args)[1].startswith("Ours:")
 
 
 IDS_567 = {"ids": [5, 6, 7]}

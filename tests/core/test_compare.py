@@ -186,8 +186,25 @@ def test_the_first_op_to_differ_and_where(trace, theirs):
     assert first.far.theirs - first.far.ours == pytest.approx(0.25, rel=1e-4)
     assert result.read == [("attn.v", 1), ("attn.weights", 1)] and result.between == []
     found = verdicts(result)
-    assert found["attn.weights", 1] == "agrees" and list(found.values()).count("differs") == 2
-    assert found["attn.out", 1] == "differs"  # it was made of other numbers than those in the file
+    assert found["attn.weights", 1] == "agrees" and list(found.values()).count("differs") == 1
+    assert found["attn.out", 1] == "equals"  # it was made of other numbers than those in the file
+
+
+def test_what_equals_ours_is_never_the_first_to_differ(trace, theirs):
+    q, rotated = "layers.0.attn.q", "layers.0.attn.q_rot"
+    few = {name: theirs[name] for name in (q, rotated)}
+    result = judged(trace, changed(few, q, (3, 2, 5), 0.5))
+    assert verdicts(result) == {("attn.q", 0): "differs", ("attn.q_rot", 0): "equals"}
+    assert result.first.op == "attn.q"
+    text = "\n".join(report.lines(result, trace.catalogue))
+    assert text.count("DIFFERS") == 1 and "equals ours, though not made of theirs before it" in text
+
+
+def test_one_of_a_thing_is_said_as_one(trace, theirs):
+    for names, said in ((["logits"], "The one value agrees."), (["logits", "embed"], "All 2 ")):
+        result = judged(trace, {name: theirs[name] for name in names})
+        assert report.verdict(result).startswith(said)
+    assert [report.count(n, "token") for n in (0, 1, 2)] == ["0 tokens", "1 token", "2 tokens"]
 
 
 def test_what_follows_from_a_difference_is_told_from_a_second_one(tiny, trace):

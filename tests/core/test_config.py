@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from core import ModelFileError
+from core import ModelFileError, open_model
 from core.files import config, families, folder, ropes, split, weights
 from core.model.config import Rope, Scaling
 from tests import families as files
@@ -284,9 +284,6 @@ BAD = [
     ("rope_theta", float("inf")),
     ("rope_theta", 10**400),
     ("attention_bias", "no"),
-    ("eos_token_id", 96),
-    ("eos_token_id", [2, -1]),
-    ("bos_token_id", 1.0),
     ("tie_word_embeddings", 1),
     ("rope_scaling", "linear"),
     ("rope_scaling", {"rope_type": "linear"}),
@@ -313,3 +310,17 @@ def test_settings_that_cannot_be(open_folder, key, value):
         described = config.from_folder(opened)
         weights.load(opened, described)
     assert caught.value.code == "broken"
+
+
+def test_ids_of_config_json_outside_the_vocabulary_are_no_error(tmp_path):
+    # GPT2Config's own bos_token_id is 50256, however small the vocabulary of a checkpoint
+    built = files.build_folder(tmp_path / "m", "gpt2", bos_token_id=50256, eos_token_id=50256)
+    model = open_model(str(built))
+    assert model.tokenizer.bos_id is None and model.tokenizer.end_ids == frozenset()
+
+
+def test_a_window_in_a_llama_type_gguf_file_counts(tmp_path):
+    said = {"llama.attention.sliding_window": 8}
+    built = files.build_gguf(tmp_path / "m.gguf", "mistral", metadata=said)
+    folder = files.build_folder(tmp_path / "m", "mistral")
+    assert open_model(str(built)).config == open_model(str(folder)).config

@@ -9,7 +9,10 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import load_file
 
 from core import Edit, RunSpec, SettingError, run
+from core.record import trace as trace_room
 from core.record.export import export
+from core.record.trace import Trace
+from core.store import ByteStore
 from tests.conftest import SMOLLM
 from tests.families import build_folder
 
@@ -121,3 +124,23 @@ def test_what_cannot_be_exported(tiny_name, tmp_path):
         with pytest.raises(OSError) as caught:
             export(trace, place, ["embed"])
         assert caught.value.filename == str(place)
+
+
+def test_a_trace_never_takes_the_place_of_its_model(tmp_path):
+    folder = build_folder(tmp_path / "m", "llama")
+    before = (tmp_path / "m" / "model.safetensors").read_bytes()
+    trace = run(RunSpec(str(folder), ids=(3, 4, 5)))
+    with pytest.raises(SettingError, match="not one of the model"):
+        export(trace, tmp_path / "m" / "model.safetensors")
+    assert (tmp_path / "m" / "model.safetensors").read_bytes() == before
+
+
+def test_each_layer_is_run_once(tmp_path, monkeypatch):
+    name = str(build_folder(tmp_path / "m", "llama", num_hidden_layers=5))
+    trace = run(RunSpec(name, ids=(3, 4, 5, 6)))
+    runs, real = [], Trace._run_layer
+    one = sum(trace.op_bytes(op) for op in trace.catalogue.blocks[0])
+    monkeypatch.setattr(trace_room, "LAYERS", ByteStore(2 * one))  # room for two layers of many
+    monkeypatch.setattr(Trace, "_run_layer", lambda s, n, ops: runs.append(n) or real(s, n, ops))
+    export(trace, tmp_path / "t.safetensors")
+    assert runs == list(range(trace.config.n_layers))

@@ -9,6 +9,7 @@ import pytest
 
 from core import Edit, ModelFileError, PromptError, RunSpec, SettingError, open_model, run
 from core.run import prompt_ids
+from tests import families
 from tests import tiny as tiny_file
 from tests.conftest import SMOLLM
 
@@ -72,6 +73,21 @@ def test_unknown_names_list_the_known_ones():
 
 def test_a_folder_without_config_is_no_model(tmp_path):
     assert code_of(open_model, str(tmp_path)) == "not_a_model"
+
+
+def test_files_in_a_cache_of_links_open_by_their_own_names(tmp_path, tiny):
+    """The Hub's cache: snapshots of links to files that are called by their hash."""
+    families.build_folder(tmp_path / "built", "llama")
+    blobs, snapshot = tmp_path / "blobs", tmp_path / "snapshots" / "r"
+    blobs.mkdir()
+    snapshot.mkdir(parents=True)
+    named = {file.name: file for file in (tmp_path / "built").iterdir()}
+    for n, (name, file) in enumerate([*named.items(), ("tiny.gguf", tiny.source.path)]):
+        shutil.copy(file, blobs / f"{n:064x}")
+        (snapshot / name).symlink_to(f"../../blobs/{n:064x}")
+    for name in ("", "model.safetensors", "config.json"):
+        assert open_model(str(snapshot / name)).config.architecture == "llama"
+    assert open_model(str(snapshot / "tiny.gguf")).config == tiny.config
 
 
 def test_a_name_that_is_not_utf8(tmp_path, tiny):

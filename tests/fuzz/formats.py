@@ -13,7 +13,7 @@ import gguf
 import numpy as np
 
 from core.comparing import compare_file
-from core.errors import PromptError
+from core.errors import ModelFileError, PromptError, TokenwalkError
 from core.run import RunSpec, open_model, run
 from tests import families, vocabularies
 from tests.core.conftest import CASES
@@ -48,7 +48,11 @@ class Seed:
 
 def run_model(path: str) -> str:
     """Open a model, use its vocabulary, run three ids. What came of it, in a word."""
-    model = open_model(path)
+    try:
+        model = open_model(path)
+    except TokenwalkError as error:
+        assert isinstance(error, ModelFileError), repr(error)
+        raise
     use_words(model.tokenizer)
     with np.errstate(all="ignore"):  # numbers may be infinite
         scores = run(RunSpec(path, ids=IDS)).logits()

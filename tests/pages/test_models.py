@@ -144,3 +144,30 @@ def test_names_on_offer(serve, tmp_path, monkeypatch):
         "Own-0.5B": f"{folder}/",
         "tiny.v2": str(tmp_path / "tiny.v2.gguf"),
     }
+
+
+@EACH_PAGE
+def test_without_the_default_the_first_model_that_is_there_opens(
+    serve, tmp_path, monkeypatch, tiny_name, name
+):
+    monkeypatch.setenv("TOKENWALK_HOME", str(tmp_path / "home"))
+    serve(tmp_path / "gone.gguf", tiny_name)
+    app = reader.open_page(name)
+    assert not app.exception and not reader.notices(app)
+    assert app.query_params["model"] in ("tiny", ["tiny"])
+    chosen = app.selectbox(key="model")
+    assert chosen.value == "tiny" and models.title(models.DEFAULT) in chosen.options
+    chosen.set_value(models.DEFAULT).run()
+    assert not app.exception and len(reader.notices(app)) == 1  # where to get it
+    assert "model" not in app.query_params
+
+
+def test_the_default_opens_where_it_is_there(serve, tiny_name, smollm):
+    serve(tiny_name)
+    assert next(iter(models.available())) == models.DEFAULT
+
+
+def test_the_default_is_offered_where_no_model_is_there(serve, tmp_path, monkeypatch):
+    monkeypatch.setenv("TOKENWALK_HOME", str(tmp_path / "home"))
+    serve(tmp_path / "gone.gguf")
+    assert [*models.available()] == [models.DEFAULT, "gone"]
