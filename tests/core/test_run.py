@@ -25,8 +25,9 @@ def test_one_model_for_every_spelling_of_its_path(tiny, tmp_path, monkeypatch):
     link = tmp_path / "link.gguf"
     link.symlink_to(path)
     monkeypatch.chdir(path.parent)
-    for name in (str(path), str(link), path.name, f"../{path.parent.name}/{path.name}"):
-        assert open_model(name) is tiny
+    opened = open_model(str(path))  # other tests may have opened so many that `tiny` was let go
+    for name in (str(link), path.name, f"../{path.parent.name}/{path.name}"):
+        assert open_model(name) is opened
 
 
 def test_a_changed_file_is_another_model(tmp_path):
