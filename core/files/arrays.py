@@ -22,6 +22,7 @@ import numpy as np
 from core.errors import ModelFileError
 from core.files import safetensors
 from core.files.filebytes import mistaken_for
+from core.files.numbers import bfloat16
 
 MOST_ARRAYS, LARGEST_TABLE, LARGEST_HEADER, LARGEST = 1 << 12, 1 << 19, 10_000, 1 << 40
 LONGEST_TEXT, MOST_TEXT = 1 << 20, 1 << 23  # bytes of one text, and of all: metadata are short
@@ -103,14 +104,9 @@ def _read_safetensors(path):
 def _tensor_reader(data, t):
     def read():
         array = np.frombuffer(data[t.offset : t.offset + t.nbytes], "<" + NUMPY[t.dtype])
-        return (widened(array) if t.dtype == "BF16" else array).reshape(t.shape)
+        return (bfloat16(array) if t.dtype == "BF16" else array).reshape(t.shape)
 
     return read
-
-
-def widened(bits):  # uint16 [...] -> float32 [...]
-    """bfloat16 numbers by their bits: the upper half of a float32."""
-    return (bits.astype("<u4") << 16).view("<f4")
 
 
 # ---- .npz ------------------------------------------------------------------------------------
@@ -225,7 +221,7 @@ def _member_reader(archive, member, path, dtype, fortran, shape, start):
             raise _bad(path, f"{member.filename[:80]!r}: {error}") from None
         array = np.frombuffer(data, dtype) if n else np.zeros(math.prod(shape), dtype)
         if dtype.str[1:] == "V2":  # how NumPy writes a bfloat16 array of the package ml_dtypes
-            array = widened(array.view("<u2"))
+            array = bfloat16(array.view("<u2"))
         return array.reshape(shape[::-1]).T if fortran else array.reshape(shape)
 
     return read

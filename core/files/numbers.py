@@ -1,8 +1,7 @@
 """Stored numbers of every kind become float32, a part at a time. Knows number formats; no model.
 
 What is read may be an array of bytes, or bytes still in a file: a slice of it is uint8 [bytes].
-Sources: ggml's block formats by way of gguf's own reader; OCP 8-bit floating point (E4M3, E5M2);
-bfloat16 is the upper half of a float32.
+Sources: ggml's block formats by way of gguf's own reader; OCP 8-bit floating point (E4M3, E5M2).
 """
 
 import functools
@@ -52,10 +51,15 @@ def _as(dtype):
     return lambda raw: raw.view(dtype)
 
 
-def _bf16(raw):
-    whole = raw.view("<u2").astype(np.uint32)
+def bfloat16(bits):  # uint16 [...] -> float32 [...]
+    """Numbers by their bits: the upper half of a float32."""
+    whole = bits.astype(np.uint32)
     whole <<= 16
     return whole.view(np.float32)
+
+
+def _bf16(raw):
+    return bfloat16(raw.view("<u2"))
 
 
 def _e5m2(raw):

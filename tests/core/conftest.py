@@ -8,6 +8,7 @@ import functools
 import pytest
 
 from core import RunSpec, run
+from core.files import config, folder
 from tests.families import CONFIGS, PHI3_SCALINGS, SCALINGS, build_folder
 
 CASES = {family: (family, {}) for family in CONFIGS}
@@ -26,12 +27,12 @@ def name_of(tmp_path_factory):
     """What a RunSpec calls the model of a case; it is written once. More changes of its config may
     be given.
     """
-    folder = tmp_path_factory.mktemp("families")
+    home = tmp_path_factory.mktemp("families")
 
     @functools.cache
     def name(case, **more):
         family, changes = CASES[case]
-        path = folder / "-".join([*case.split(), *map(str, more.values())])
+        path = home / "-".join([*case.split(), *map(str, more.values())])
         return build_folder(path, family, **(changes | more))
 
     return name
@@ -46,3 +47,19 @@ def trace_of(name_of):
 def places(trace):
     """Every op of a model, with each layer that has it."""
     return [(op, n) for op in trace.catalogue.ids for n in trace.catalogue.layers_with(op)]
+
+
+@pytest.fixture
+def open_folder(tmp_path):
+    """The opened folder of a family with some settings changed."""
+
+    def call(family, **changes):
+        return folder.read(build_folder(tmp_path / family, family, **changes))
+
+    return call
+
+
+@pytest.fixture
+def described(open_folder):
+    """The ModelConfig of such a folder."""
+    return lambda family, **changes: config.from_folder(open_folder(family, **changes))

@@ -6,27 +6,11 @@ import numpy as np
 import pytest
 
 from core import ModelFileError, open_model
-from core.files import config, families, folder, ropes, split, weights
+from core.files import config, families, ropes, split, weights
 from core.model.config import Rope, Scaling
 from tests import families as files
 
 ROPE, TURNING = Rope(8, 10_000.0), Rope(16, 10_000.0)
-
-
-@pytest.fixture
-def open_folder(tmp_path):
-    """The opened folder of a family with some settings changed."""
-
-    def call(family, **changes):
-        return folder.read(files.build_folder(tmp_path / family, family, **changes))
-
-    return call
-
-
-@pytest.fixture
-def described(open_folder):
-    """The ModelConfig of such a folder."""
-    return lambda family, **changes: config.from_folder(open_folder(family, **changes))
 
 
 def gguf_config(path, family, **how):

@@ -8,7 +8,7 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 
-from core.files import config, families, folder, split, weights
+from core.files import config, families, split, weights
 from core.model.config import Rope
 from tests import families as files
 from tests.family_arrays import hf_arrays
@@ -16,22 +16,6 @@ from tests.family_arrays import hf_arrays
 # what a GGUF file has no key for: the usual value stands in both
 UNSAID = {"gemma2": {"query_pre_attn_scalar": 16}, "gemma3": {"query_pre_attn_scalar": 16}}
 UNSAID |= {"mistral": {"sliding_window": None}}
-
-
-@pytest.fixture
-def open_folder(tmp_path):
-    """The opened folder of a family with some settings changed."""
-
-    def call(family, **changes):
-        return folder.read(files.build_folder(tmp_path / family, family, **changes))
-
-    return call
-
-
-@pytest.fixture
-def described(open_folder):
-    """The ModelConfig of such a folder."""
-    return lambda family, **changes: config.from_folder(open_folder(family, **changes))
 
 
 @pytest.fixture
