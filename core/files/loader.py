@@ -5,15 +5,17 @@ Knows how GGUF and safetensors lay weights out, by the table of families; no fil
 """
 
 import math
+import threading
 
 import numpy as np
 
 from core.errors import ModelFileError
-from core.files import names
+from core.files import joint, names
 from core.files.families import FAMILIES
-from core.files.shapes import TOP, matrices, shapes
+from core.files.shapes import TOP, shapes
 
 HEAD = ("head", None)  # the output matrix
+MOST_THREADS = 4  # that read at the same time
 HEADS = {"attn_q": "n_heads", "attn_k": "n_kv_heads"}
 
 
@@ -38,6 +40,7 @@ class Loader:
     def __init__(self, file, config):
         self.file, self.config, self.wanted = file, config, shapes(config)
         self.family = FAMILIES[config.architecture]
+        self.rooms, self.lock = {}, threading.Lock()
         self.places = {}  # {the file's name of a tensor: our weights in it, from the top}
         for name, gguf_name in file.gguf_names(self.family).items():
             held = names.weights_in(gguf_name, self.family) if gguf_name else ()
@@ -120,11 +123,10 @@ class Loader:
         return own and held[0][1] is not None
 
     def bytes_needed(self, without=None):
-        """Of all weights but one in float32, and of one matrix per thread that is being turned."""
+        """Of all weights but one in float32, and of the matrix that each thread is turning."""
         needed = (key for held in self.places.values() for key in held if key != without)
         sizes = [math.prod(self.wanted[name]) for name, _ in needed]
-        turned = [math.prod(shape) for shape in matrices(self.config).values()]
-        return 4 * (sum(sizes) + 4 * max(turned))
+        return 4 * (sum(sizes) + sum(sorted(sizes)[-MOST_THREADS:]))
 
     def read(self, name):
         """{our weight: its numbers} of one tensor, in our order and form, frozen."""
@@ -134,7 +136,23 @@ class Loader:
             array = self.from_transformers(array, held)
         ends = np.cumsum([self.wanted[weight][0] for weight, _ in held])[:-1]
         parts = zip(held, np.split(array, ends), strict=True)
-        return {key: _frozen(self.in_order(key[0], part), key[1]) for key, part in parts}
+        return {key: self.kept(key, self.in_order(key[0], part)) for key, part in parts}
+
+    def kept(self, key, array):
+        """The numbers as read-only float32 in memory of our own."""
+        name, layer = key
+        kept = joint.empty(array.shape) if layer is None else self.room(layer)[name]
+        kept[...] = array
+        kept.flags.writeable = False
+        return kept
+
+    def room(self, layer):
+        """The memory for the weights of a block, taken when the first of them is read."""
+        with self.lock:  # several tensors are read at a time
+            if layer not in self.rooms:
+                inside = {name: shape for name, shape in self.wanted.items() if name not in TOP}
+                self.rooms[layer] = joint.room(inside)
+            return self.rooms[layer]
 
     def from_transformers(self, array, held):
         """Undo what a checkpoint of transformers may do: turned matrices, norms less 1, and Q, K
@@ -157,12 +175,3 @@ class Loader:
         if self.file.format != "gguf" or not self.family.interleaved or name not in HEADS:
             return array
         return unpermute(array, getattr(self.config, HEADS[name]))
-
-
-def _frozen(array, layer):
-    """Read-only float32 in memory of our own. The matrices of a layer are kept column by column:
-    one row times a matrix, all that decoding does, then reads memory from front to back.
-    """
-    array = np.array(array, np.float32, order="C" if layer is None else "F")
-    array.flags.writeable = False
-    return array

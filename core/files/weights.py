@@ -11,7 +11,8 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from core.files import memory
-from core.files.loader import HEAD, Loader
+from core.files.joint import JOINT, joined
+from core.files.loader import HEAD, MOST_THREADS, Loader
 from core.model.config import ModelConfig
 
 WORTH_THREADS = 1 << 24  # bytes; threads take longer to start than less takes to read
@@ -21,6 +22,8 @@ WORTH_THREADS = 1 << 24  # bytes; threads take longer to start than less takes t
 class LayerWeights:
     """The weights of one block; None for those its family does not have. Matrices are [out, in]: a
     row holds what one output number is made with.
+
+    Those of JOINT are there once more as one array: `attn_qkv`, `mlp_gate_up` and their biases.
     """
 
     attn_q: np.ndarray  # [head*head_dim, embedding]
@@ -45,6 +48,10 @@ class LayerWeights:
     mlp_up_bias: np.ndarray | None = None
     mlp_out_bias: np.ndarray | None = None
     mlp_post_norm: np.ndarray | None = None
+
+    def __post_init__(self):
+        for name, parts in JOINT.items():
+            object.__setattr__(self, name, joined([getattr(self, part) for part in parts]))
 
 
 @dataclass(frozen=True)
@@ -110,7 +117,7 @@ def read(loader: Loader) -> Weights:
     loader.drop_copy()
     if any(HEAD in held for held in loader.places.values()):  # which needs memory, too
         memory.check(loader.file.path, loader.bytes_needed())
-    with ThreadPoolExecutor(min(4, os.cpu_count() or 1)) as pool:
+    with ThreadPoolExecutor(min(MOST_THREADS, os.cpu_count() or 1)) as pool:
         each = pool.map if loader.bytes_needed() > WORTH_THREADS else map
         parts = list(each(loader.read, loader.places))
     arrays = {key: array for part in parts for key, array in part.items()}

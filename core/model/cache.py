@@ -14,8 +14,10 @@ class KVCache:
     """
 
     def __init__(self, n_layers: int, capacity: int, n_kv_heads: int, head_dim: int):
-        self.keys = np.zeros((n_layers, capacity, n_kv_heads, head_dim), np.float32)
-        self.values = np.zeros_like(self.keys)
+        # The rows of a head lie one after another in memory: attention reads head by head.
+        shape = (n_layers, n_kv_heads, capacity, head_dim)
+        self.keys = np.zeros(shape, np.float32).swapaxes(1, 2)
+        self.values = np.zeros(shape, np.float32).swapaxes(1, 2)
         self.length = 0
 
     @property
@@ -66,5 +68,6 @@ class KVCache:
 
     def freeze(self):
         """Make the arrays read-only; return the cache."""
-        self.keys.flags.writeable = self.values.flags.writeable = False
+        for array in (self.keys, self.values):
+            array.flags.writeable = array.base.flags.writeable = False
         return self

@@ -57,9 +57,8 @@ def attention(h, w, config, layer, turn, cache, tap):  # [seq, embedding] -> [se
     c = config
     if c.norm_place != "after":
         h = tap("attn_norm", layer, norm(h, w.attn_norm, w.attn_norm_bias, c))
-    q = tap("attn.q", layer, ops.project_heads(h, w.attn_q, c.n_heads, w.attn_q_bias))
-    k = tap("attn.k", layer, ops.project_heads(h, w.attn_k, c.n_kv_heads, w.attn_k_bias))
-    v = tap("attn.v", layer, ops.project_heads(h, w.attn_v, c.n_kv_heads, w.attn_v_bias))
+    q, k, v = ops.project_qkv(h, w.attn_qkv, c.n_heads, c.n_kv_heads, w.attn_qkv_bias)
+    q, k, v = tap("attn.q", layer, q), tap("attn.k", layer, k), tap("attn.v", layer, v)
     if c.qk_norm:
         head_norm = ops.rms_norm if c.qk_norm == "head" else ops.rms_norm_all_heads
         q = tap("attn.q_norm", layer, head_norm(q, w.attn_q_norm, c.norm_eps))
@@ -86,8 +85,8 @@ def mlp(h, w, config, layer, tap):  # [seq, embedding] -> [seq, embedding]
     if c.norm_place != "after":
         h = tap("mlp_norm", layer, norm(h, w.mlp_norm, w.mlp_norm_bias, c))
     if c.gated:
-        gate = tap("mlp.gate", layer, ops.linear(h, w.mlp_gate, w.mlp_gate_bias))
-        up = tap("mlp.up", layer, ops.linear(h, w.mlp_up, w.mlp_up_bias))
+        gate, up = ops.linear_twice(h, w.mlp_gate_up, w.mlp_gate_up_bias)
+        gate, up = tap("mlp.gate", layer, gate), tap("mlp.up", layer, up)
         act = tap("mlp.act", layer, activation(gate))
         hidden = tap("mlp.hidden", layer, ops.multiply(act, up))
     else:

@@ -1,11 +1,13 @@
 """The operations of a decoder block: arrays in, array out, float32 throughout.
 
-Knows no model, layer or run; nothing is changed in place. Shapes are by axis name (see axes.py).
+Knows no model, layer or run; what is handed in is never changed. Shapes are by axis name (see
+axes.py).
 Sources: LayerNorm (Ba et al. 2016), RMSNorm (Zhang & Sennrich 2019), RoPE (Su et al. 2021),
 attention (Vaswani et al. 2017), grouped queries (Ainslie et al. 2023), GELU (Hendrycks & Gimpel
 2016), SwiGLU (Shazeer 2020), soft caps (Gemma 2, 2024).
 """
 
+import functools
 import math
 
 import numpy as np
@@ -15,7 +17,7 @@ from .parts import by_rows
 
 def embed(ids, table):  # [seq], [vocab, embedding] -> [seq, embedding]
     """Look up one row of the table per token id."""
-    return table[ids]
+    return np.ascontiguousarray(table[ids])
 
 
 def scale(x, factor):  # [seq, embedding] -> [seq, embedding]
@@ -36,7 +38,9 @@ def rms_scale(x, eps):  # [seq, embedding] -> [seq, 1]
 
 def rms_norm(x, weight, eps):  # [..., n], [n] -> [..., n]
     """Bring every row to root mean square 1, then multiply by the learned weight."""
-    return x * rms_scale(x, eps) * weight
+    normed = x * rms_scale(x, eps)
+    normed *= weight
+    return normed
 
 
 def rms_norm_all_heads(x, weight, eps):  # [seq, head, head_dim], [head*head_dim] -> as x
@@ -61,6 +65,20 @@ def project_heads(x, weight, n_heads, bias=None):  # [seq, embedding], [head*hea
     return linear(x, weight, bias).reshape(len(x), n_heads, -1)
 
 
+def project_qkv(x, weight, n_heads, n_kv_heads, bias=None):
+    """`project_heads` for queries, keys and values in one product, whose weight has the rows of all
+    three: [seq, head, head_dim], twice [seq, kv_head, head_dim].
+    """
+    heads, end = project_heads(x, weight, n_heads + 2 * n_kv_heads, bias), n_heads + n_kv_heads
+    return heads[:, :n_heads], heads[:, n_heads:end], heads[:, end:]
+
+
+def linear_twice(x, weight, bias=None):  # [seq, in], [2*out, in] -> [seq, out] twice
+    """`linear` for two weights in one product, the rows of one under those of the other."""
+    both, n = linear(x, weight, bias), len(weight) // 2
+    return both[:, :n], both[:, n:]
+
+
 def rotate(x, cos, sin):  # [seq, head, head_dim], [seq, pair] twice -> [seq, head, head_dim]
     """RoPE, half-split: number i and number i + n_pairs turn together, as one point, by an angle.
 
@@ -78,7 +96,8 @@ def scores(q, k, scale):  # [query, head, head_dim], [key, kv_head, head_dim] ->
     n_keys, n_kv_heads, _ = k.shape
     q = q.reshape(n_queries, n_kv_heads, -1, head_dim).transpose(1, 2, 0, 3)
     products = q @ k.transpose(1, 2, 0)[:, None]  # [kv_head, group, query, key]
-    return products.reshape(n_heads, n_queries, n_keys) * np.float32(scale)
+    products *= np.float32(scale)
+    return products.reshape(n_heads, n_queries, n_keys)
 
 
 def softcap(x, cap):  # [...] -> [...]
@@ -87,32 +106,38 @@ def softcap(x, cap):  # [...] -> [...]
 
 
 @by_rows
-def mask(scores, window=None):  # [head, query, key] -> [head, query, key]
+def mask(out, scores, window=None):  # [head, query, key] -> [head, query, key]
     """Minus infinity wherever a query would see a later key, or one `window` or more back. The last
     query stands at the last key.
     """
-    n_queries, n_keys = scores.shape[-2:]
+    np.minimum(scores, most(*scores.shape[-2:], window), out=out)
+
+
+@functools.lru_cache(maxsize=4)  # every layer asks for the same
+def most(n_queries, n_keys, window):  # -> [query, key]
+    """Infinity where a query sees a key, minus infinity where it does not."""
     key = np.arange(n_keys)
     query = key[n_keys - n_queries :, None]
     visible = key <= query
     if window is not None:
         visible &= key > query - window
-    return np.where(visible, scores, np.float32(-np.inf))
+    return np.where(visible, np.float32(np.inf), np.float32(-np.inf))
 
 
 @by_rows
-def softmax(x):  # [..., n] -> [..., n]
+def softmax(out, x):  # [..., n] -> [..., n]
     """Exponentials of each row over their sum. The maximum is taken off first: same result."""
-    e = np.exp(x - x.max(axis=-1, keepdims=True))
-    return e / e.sum(axis=-1, keepdims=True)
+    np.subtract(x, x.max(axis=-1, keepdims=True), out=out)
+    np.exp(out, out=out)
+    out /= out.sum(axis=-1, keepdims=True)
 
 
 def mix(weights, v):  # [head, query, key], [key, kv_head, head_dim] -> [query, head, head_dim]
     """Per head, the sum of the value rows, each times its weight."""
     n_heads, n_queries, n_keys = weights.shape
-    weights = weights.reshape(v.shape[1], -1, n_queries, n_keys)
-    mixed = weights @ v.transpose(1, 0, 2)[:, None]  # [kv_head, group, query, head_dim]
-    return mixed.transpose(2, 0, 1, 3).reshape(n_queries, n_heads, -1)
+    weights = weights.reshape(v.shape[1], -1, n_keys)  # [kv_head, group*query, key]
+    mixed = weights @ v.transpose(1, 0, 2)
+    return mixed.reshape(n_heads, n_queries, -1).transpose(1, 0, 2)
 
 
 def merge_heads(x, weight, bias=None):  # [seq, head, head_dim], [embedding, head*head_dim], ...
@@ -133,22 +158,23 @@ def add(x, delta):  # [seq, embedding] twice -> [seq, embedding]
 
 
 @by_rows
-def silu(x):  # [seq, neurons] -> [seq, neurons]
+def silu(out, x):  # [seq, neurons] -> [seq, neurons]
     """x * sigmoid(x), written as x / (1 + exp(-x)); float32 holds no exp beyond 88."""
-    return x / (np.float32(1) + np.exp(np.minimum(-x, np.float32(88))))
+    np.exp(np.minimum(-x, np.float32(88)), out=out)
+    np.divide(x, np.float32(1) + out, out=out)
 
 
 @by_rows
-def gelu_tanh(x):  # [seq, neurons] -> [seq, neurons]
+def gelu_tanh(out, x):  # [seq, neurons] -> [seq, neurons]
     """x times the normal distribution function, the latter by its approximation with tanh."""
     inner = np.float32(math.sqrt(2 / math.pi)) * (x + np.float32(0.044715) * x * x * x)
-    return np.float32(0.5) * x * (np.float32(1) + np.tanh(inner))
+    np.multiply(np.float32(0.5) * x, np.float32(1) + np.tanh(inner), out=out)
 
 
 @by_rows
-def gelu_erf(x):  # [seq, neurons] -> [seq, neurons]
+def gelu_erf(out, x):  # [seq, neurons] -> [seq, neurons]
     """x times the normal distribution function itself."""
-    return (x * normal_cdf(x)).astype(np.float32)
+    out[:] = x * normal_cdf(x)
 
 
 STEP = 1 / 512

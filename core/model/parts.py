@@ -15,19 +15,20 @@ LARGE = 1 << 20  # bytes; below, handing over takes longer than the work
 POOL = ThreadPoolExecutor(N_PARTS, thread_name_prefix="rows")
 
 
-def by_rows(function):
-    """The function, with the first axis of a large first argument cut into one part per core."""
+def by_rows(fill):
+    """`fill(out, x, *rest)` as a function of x and the rest that returns out, an array like x. The
+    first axis of a large x is cut into one part per core.
+    """
 
-    @functools.wraps(function)
-    def in_parts(x, *rest):
+    @functools.wraps(fill)
+    def filled(x, *rest):
+        out = np.empty_like(x)
         if N_PARTS < 2 or x.ndim < 2 or x.nbytes < LARGE:
-            return function(x, *rest)
-        out, n = np.empty_like(x), -(-len(x) // N_PARTS)
-
-        def fill(first):
-            out[first : first + n] = function(x[first : first + n], *rest)
-
-        list(POOL.map(fill, range(0, len(x), n)))
+            fill(out, x, *rest)
+            return out
+        n = -(-len(x) // N_PARTS)
+        parts = [slice(first, first + n) for first in range(0, len(x), n)]
+        list(POOL.map(lambda part: fill(out[part], x[part], *rest), parts))
         return out
 
-    return in_parts
+    return filled

@@ -29,6 +29,8 @@ class Op:
         role: what colour it has on every page.
         function: the op itself, from core.model.ops.
         tags: what this model does in its own way here; a lesson has paragraphs for some.
+        together: the function that the pass calls for this op and its neighbours at once, from
+            core.model.ops too. Alone, `function` gives the same value up to its last bits.
     """
 
     id: str
@@ -41,11 +43,13 @@ class Op:
     role: str
     function: Callable
     tags: frozenset[str]
+    together: Callable | None = None
 
     @property
     def source(self) -> str:
-        """The text of the function that computes it, as it stands in core.model.ops."""
-        return inspect.getsource(self.function)
+        """The text of the functions that compute it, as it stands in core.model.ops."""
+        functions = (self.function, self.together)
+        return "\n\n".join(inspect.getsource(f) for f in functions if f)
 
     @property
     def axes(self) -> tuple[str, ...]:
@@ -113,8 +117,12 @@ def _by_id(ops):
 
 def _op(id, function, kind, role, formula, inputs=(), weights=(), constants=(), biases=(), tags=()):
     names = (tuple(names) for names in (inputs, weights, constants, biases))
-    return Op(id, *names, formula, kind, role, function, frozenset(tags))
+    together = TOGETHER.get(id) if id != "mlp.up" or "gated" in tags else None
+    return Op(id, *names, formula, kind, role, function, frozenset(tags), together)
 
+
+TOGETHER = dict.fromkeys(("attn.q", "attn.k", "attn.v"), ops.project_qkv)
+TOGETHER |= dict.fromkeys(("mlp.gate", "mlp.up"), ops.linear_twice)
 
 ACTIVATION = {
     "silu": "silu({0}) = {0} · σ({0})",

@@ -43,12 +43,37 @@ def inputs_of(trace, op, layer):
 
 
 def replay(trace, op, layer):
+    """What the pass computes from the op's recorded inputs: its function, or the one for several
+    ops at once.
+    """
+    entry, weights, c = trace.catalogue.op(op, layer), trace.model.weights, trace.config
+    if entry.together:
+        joint, place = JOINT[op]
+        arrays = (weights.get(joint, layer), *((c.n_heads, c.n_kv_heads) if "qkv" in joint else ()))
+        bias = weights.get(f"{joint}_bias", layer)
+        value = entry.together(*inputs_of(trace, op, layer), *arrays, bias)[place]
+        almost_equal(alone(trace, op, layer), value)
+        return value
+    return alone(trace, op, layer)
+
+
+JOINT = {"attn.q": ("attn_qkv", 0), "attn.k": ("attn_qkv", 1), "attn.v": ("attn_qkv", 2)}
+JOINT |= {"mlp.gate": ("mlp_gate_up", 0), "mlp.up": ("mlp_gate_up", 1)}
+
+
+def alone(trace, op, layer):
     """The op's function on what the trace recorded as its inputs."""
     entry, weights = trace.catalogue.op(op, layer), trace.model.weights
     arrays = [weights.get(name, layer) for name in entry.weights]
     biases = [weights.get(name, layer) for name in entry.biases]
     constants = trace.constants(op, layer)
     return entry.function(*inputs_of(trace, op, layer), *arrays, *constants, *biases)
+
+
+def almost_equal(a, b):
+    """Equal but for the last bits of a sum: 1e-6 of the largest number."""
+    assert a.dtype == b.dtype == np.float32 and a.shape == b.shape
+    np.testing.assert_allclose(a, b, rtol=0, atol=1e-6 * np.abs(b).max())
 
 
 def full_recording(model, ids, edits=()):
