@@ -97,4 +97,5 @@ def _kinds(config):
     ops, catalogue = {}, catalogue_of(config)
     for block in (catalogue.before, *catalogue.blocks, catalogue.after):
         ops |= {op.function.__name__: op.kind for op in block.values()}
+        ops |= {op.together.__name__: op.kind for op in block.values() if op.together}
     return ops
