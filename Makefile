@@ -5,7 +5,7 @@ MODEL := smollm2-135m-instruct
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: setup run test lint parity bench bench-others model
+.PHONY: setup run test lint parity bench bench-others model nano
 
 setup: model
 	@echo "Ready. Next: make run"
@@ -23,6 +23,10 @@ lint: .venv/installed-dev
 # Op by op against Hugging Face transformers: needs torch, which nothing else does.
 parity: model .venv/installed-parity
 	$(BIN)/python tools/parity.py
+
+# Train the model in models/nano anew, some minutes; see tools/train_nano.py.
+nano: .venv/installed-parity
+	$(BIN)/python tools/train_nano.py
 
 bench: model .venv/installed-dev
 	$(BIN)/python tools/bench.py

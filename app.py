@@ -59,7 +59,8 @@ async def health(request):
 
 
 def warm_up():
-    """Import what is heavy, open the default model, and take all that out of garbage collection.
+    """Import what is heavy, open the model that a visitor sees first, and take all that out of
+    garbage collection.
 
     Streamlit collects garbage after every run; with everything loaded that takes over 50 ms, unless
     it is frozen.
@@ -72,8 +73,9 @@ def warm_up():
     from pages.parts import models
 
     go.Figure(go.Bar(x=[1], y=[1])).to_json()
-    with contextlib.suppress(ModelFileError):  # not fetched yet, or damaged: the pages say so
-        open_model(models.DEFAULT)
+    first, *_ = models.available().values()
+    with contextlib.suppress(ModelFileError):  # damaged, or taken away: the pages say so
+        open_model(first)
     gc.collect()
     gc.freeze()
 

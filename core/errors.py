@@ -19,6 +19,7 @@ SENTENCES = {
     # models and their files
     "unknown_model": "There is no model called {name!r}. Known names: {known}. A name of the Hugging Face Hub (owner/name) and a path work too.",
     "not_on_disk": "The model {name!r} is not on this computer yet. Fetch it with: {python} -m core fetch {name}",
+    "not_shipped": "The model {name!r} comes with Tokenwalk, but its folder {path} is not there or not whole. Bring it back with: git checkout {source} (or get the project again).",
     "not_fetched": "There is neither a file or folder {name!r} nor a fetched model of that name. If it is a model of the Hugging Face Hub: {python} -m core fetch {name}",
     "no_such_file": "There is no file at {path}. Check it, or list models: {python} -m core models",
     "not_a_model": "{path} is not a model: {reason}. Open a .gguf file, or a folder with config.json and .safetensors files.",

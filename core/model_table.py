@@ -5,7 +5,7 @@ Knows the registry and the memory of this computer; the words of the command lin
 
 from core.errors import PYTHON
 from core.files import memory, registry
-from core.files.registry import OnHub
+from core.files.registry import OnHub, Shipped
 
 HEAD = ("name", "size", "memory", "licence", "here", "from")
 LEFT = ("name", "licence", "here", "from")  # columns of text; those of numbers end on a line
@@ -41,13 +41,22 @@ def _row(entry, free):
         licence = entry.licence or (receipt and receipt.licence)
         n_parameters = entry.n_parameters or (receipt and receipt.n_parameters)
     else:
-        nbytes, source = entry.file_bytes, f"the Python package {entry.package}"
+        nbytes, source = _at_home(entry)
         licence, n_parameters = entry.licence, entry.n_parameters
     needed = n_parameters and 4 * n_parameters
     mark = "!" if needed and free is not None and needed > free else " "
     gate = "*" if getattr(entry, "gated", False) else ""
     here = "yes" if registry.on_disk(entry.name) else "-"
     return (entry.name, _size(nbytes), _size(needed) + mark, (licence or "?") + gate, here, source)
+
+
+def _at_home(entry):
+    """The size and the origin of a model that does not come from the Hub."""
+    if not isinstance(entry, Shipped):
+        return entry.file_bytes, f"the Python package {entry.package}"
+    here = registry.on_disk(entry.name)
+    size = sum((entry.folder / file).stat().st_size for file in entry.files) if here else None
+    return size, f"this project, {entry.source}"
 
 
 def _columns(rows):
@@ -75,4 +84,6 @@ def _legend(rows, free):
 def _size(nbytes) -> str:
     if nbytes is None:
         return "?"
-    return f"{nbytes / 1e6:.0f} MB" if nbytes < 999.5e6 else f"{nbytes / 1e9:.1f} GB"
+    if nbytes < 999.5e6:
+        return f"{nbytes / 1e6:.{0 if nbytes >= 1e6 else 1}f} MB"
+    return f"{nbytes / 1e9:.1f} GB"

@@ -4,7 +4,7 @@ Knows languages, files and placeholders. Knows no model, run, figure or page.
 """
 
 from lessons.loader import LANGUAGES, Lesson, error, fill, op, page, text
-from lessons.preset import Preset, presets
+from lessons.preset import Preset, matching, presets
 
 __all__ = [
     "LANGUAGES",
@@ -12,6 +12,7 @@ __all__ = [
     "Preset",
     "error",
     "fill",
+    "matching",
     "op",
     "page",
     "presets",

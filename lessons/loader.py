@@ -16,8 +16,8 @@ from pathlib import Path
 
 LANGUAGES = ("en", "zh")
 PLACEHOLDER = re.compile(r"\[\[(\w+)\]\]")
-SECTIONS = ("Idea", "Maths", "Look", "Predict", "Reveal")
-REQUIRED = {"ops": SECTIONS[:3], "pages": SECTIONS}
+SECTIONS = ("Idea", "Maths", "Look", "Predict", "Reveal", "Small")
+REQUIRED = {"ops": SECTIONS[:3], "pages": SECTIONS[:5]}
 HEAD = re.compile(r"# (?P<title>.+)\n(?P<gist>> .+(\n> .+)*)")
 MARKED = re.compile(r"(?P<dash>- )?(?P<markers>(\[!?\w+\])+) ")
 MARKER = re.compile(r"\[(!?)(\w+)\]")
@@ -27,7 +27,10 @@ ROOT = Path(__file__).parent
 
 @dataclass(frozen=True)
 class Lesson:
-    """The unfilled texts of one op or page; an op may lack `predict` and `reveal`."""
+    """The unfilled texts of one op or page; an op may lack `predict` and `reveal`.
+
+    `small`: what of the page is the same in Nano, and what is only small; for Nano alone.
+    """
 
     title: str
     gist: str
@@ -36,6 +39,7 @@ class Lesson:
     look: str
     predict: str = ""
     reveal: str = ""
+    small: str = ""
 
 
 def op(language: str, op_id: str, tags: Collection[str]) -> Lesson:

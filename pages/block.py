@@ -13,7 +13,9 @@ from pages.parts import (
     run,
     session,
     sinks,
+    small,
     strip,
+    terms,
     walk,
     words,
 )
@@ -23,7 +25,8 @@ layer, head = session.layer_and_head(trace.config)
 block, position = trace.catalogue.blocks[layer], session.position(len(trace.ids))
 steps = tuple(block)
 op = walk.current_op(steps, steps[0])
-view = run.compute(step_view, trace, op, layer, head, position, walk.column(op))
+cell = (head, position, walk.column(op))
+view = run.compute(step_view, trace, op, layer, *cell, terms.chosen(op))
 walk.settle(view)
 
 numbers = lesson.sizes(trace, layer) | {
@@ -47,14 +50,18 @@ with left:
     lesson.look(this, **values)
     if op.startswith("attn.") and len(trace.ids) > 1:  # alone, a token has nobody else to look at
         sinks.predict(trace, whole, values)
+    small.note(whole, trace.model)
 with middle:
     strip.show(trace, position, key="block_tokens", roles=walk.roles(view, len(trace.ids)))
     key = f"output_{op}"
-    panels.show(view.output, trace.tokens, key=key, on_cell=walk.chosen(key, op, view.output))
-    for n, panel in enumerate(view.inputs + view.weights):
-        panels.show(panel, trace.tokens, key=f"part_{op}_{n}")
-with right, st.container(border=True):
-    explanation.show(run.compute(explain, trace, op, layer, view.index), trace)
+    panels.show(view.output, trace, key=key, on_cell=walk.chosen(key, op, view.output))
+    parts = view.inputs + view.weights
+    terms.show_parts(parts, trace, op, head)
+with right:
+    explained = run.compute(explain, trace, op, layer, view.index)
+    with st.container(border=True):
+        explanation.show(explained, trace, terms.pointed(parts))
+    terms.show_parts(parts, trace, op, head, whole=True)
 with st.bottom:
     walk.bar(steps, op, layer, trace.config.n_layers)
 walk.shortcuts()

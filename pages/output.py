@@ -4,8 +4,21 @@ import streamlit as st
 
 from core.analyse import explain
 from core.analyse.output import candidate, guess
-from core.analyse.view import final_view
-from pages.parts import charts, explanation, html, lesson, panels, run, session, strip, walk, words
+from core.analyse.view import final_view, score_parts
+from pages.parts import (
+    charts,
+    explanation,
+    html,
+    lesson,
+    panels,
+    run,
+    session,
+    small,
+    strip,
+    terms,
+    walk,
+    words,
+)
 from pages.parts.html import Token, percent
 from pages.parts.words import text
 
@@ -18,7 +31,7 @@ steps = tuple(after)
 op = walk.current_op(steps, steps[-1])
 last = trace.catalogue.last  # the scores that the softmax reads
 scores = "logits" if op == "logits" else last
-best = run.compute(guess, trace, position, 20, scores)
+best = run.compute(guess, trace, position, charts.how_many(trace.config.vocab), scores)
 id = charts.chosen_id(best, trace.config.vocab)
 mine = candidate(trace, id, position, scores)
 numbers = lesson.sizes(trace)
@@ -37,6 +50,7 @@ with left:
     lesson.tabs(page, numbers)
     lesson.look(this if op == "final_norm" else page, **values)  # the page's own is about bars
     lesson.predict(page, values, dict)
+    small.note(page, trace.model)
 with middle:
     strip.show(trace, position, key="output_tokens")
     asked = words.html("output.after", position=position, position_text=values["token"])
@@ -46,19 +60,23 @@ with middle:
         view = final_view(trace, position, session.get("cell"))
         walk.settle(view)
         on_cell = walk.chosen(op, op, view.output)
-        panels.show(view.output, trace.tokens, key=op, on_cell=on_cell)
-        for n, panel in enumerate(view.inputs + view.weights):
-            panels.show(panel, trace.tokens, key=f"final_norm_{n}")
+        panels.show(view.output, trace, key=op, on_cell=on_cell)
+        parts = view.inputs + view.weights
     else:
-        charts.candidates(best, op, id)
+        charts.candidates(best, op, id, trace.config.vocab)
         charts.vocabulary(best, mine, op, scores, last)
+        parts = run.compute(score_parts, trace, op, position, id, terms.chosen(op))
+    terms.show_parts(parts, trace, op)
     with st.expander(text("output.about_step", name=this.title)):
         lesson.tabs(this, numbers, after[op])
         lesson.look(this, **values)
-with right, st.container(border=True):
+with right:
     index = view.index if op == "final_norm" else (position, id)
-    if op != "final_norm":
-        charts.chosen(mine, scores, numbers["vocab"])
-    explanation.show(run.compute(explain, trace, op, None, index), trace)
+    explained = run.compute(explain, trace, op, None, index)
+    with st.container(border=True):
+        if op != "final_norm":
+            charts.chosen(mine, scores, numbers["vocab"])
+        explanation.show(explained, trace, terms.pointed(parts))
+    terms.show_parts(parts, trace, op, whole=True)
 with st.bottom:
     walk.bar(steps, op)

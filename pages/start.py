@@ -6,12 +6,25 @@ import streamlit as st
 
 from core.analyse.overview import overview
 from core.analyse.view import embedding_panel
-from pages.parts import cards, checks, guessing, html, lesson, presets, run, session, sidebar, words
+from pages.parts import (
+    cards,
+    checks,
+    guessing,
+    html,
+    lesson,
+    presets,
+    run,
+    session,
+    sidebar,
+    small,
+    words,
+)
 
 page = words.page("start")
 html.show(f'<h1 class="tw-title">{html.rich(page.title)}</h1>')
 html.show(f'<p class="tw-gist">{html.rich(page.gist, model=run.title())}</p>')
 opened = run.model()
+small.note(page, opened)
 with st.container(key="asking"):
     box, side = st.columns([3, 1.25], gap="medium", vertical_alignment="top")
 with box:
@@ -58,3 +71,4 @@ with left:
     lesson.tabs(page, numbers)
 with right:
     lesson.look(page, **values)
+    small.table(opened)

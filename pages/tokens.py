@@ -3,7 +3,8 @@
 import streamlit as st
 
 from core.analyse.pieces import reading
-from pages.parts import html, lesson, run, session, strip, words
+from core.analyse.view import table_panels
+from pages.parts import html, lesson, panels, run, session, small, strip, unknown, words
 from pages.parts.html import Token, token
 
 page = words.page("tokens")
@@ -20,9 +21,10 @@ with left:
     lesson.tabs(page, numbers)
     lesson.look(page, **values)
     lesson.predict(page, values, dict)
+    small.note(page, trace.model)
 with right:
-    if read.dropped:
-        run.notice(words.html("tokens.dropped", bytes=" ".join(read.dropped)))
+    for sentence in unknown.sentences(trace.model.tokenizer):
+        run.notice(sentence)
     html.show(f'<p class="tw-panel-name">{words.html("tokens.strip", **numbers)}</p>')
     strip.show(trace, position, key="tokens_strip")
     chosen = read.tokens[position]
@@ -39,7 +41,7 @@ with right:
             )
         )
         if chosen.special:
-            html.show(words.html("tokens.special"))
+            html.show(words.html("tokens.unknown" if chosen.unknown else "tokens.special"))
     html.show(f'<p class="tw-panel-name">{words.html("tokens.way")}</p>')
     html.show(
         f'<p class="tw-caption">{words.html(f"tokens.pieces_{trace.model.tokenizer.rule}")}</p>'
@@ -51,3 +53,6 @@ with right:
     ]
     with st.container(height=min(460, 60 + 34 * len(rows)), border=False):
         html.show(html.table(head, rows, "left"))
+    for panel in table_panels(trace, position):
+        html.show(f'<p class="tw-caption">{words.html("tokens.table", **numbers)}</p>')
+        panels.show(panel, trace, key="tokens_table")

@@ -125,6 +125,23 @@ def sentencepiece_json(scheme="first"):
     }
 
 
+def words_json():
+    """A vocabulary that is cut at spaces, and has one token for all that it does not know."""
+    metaspace = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "always", "split": True}
+    tokens = ["<unk>", "<s>", "▁", "t", "h", "e", "c", "a", "▁t", "he", "▁the"]
+    model = {"type": "BPE", "unk_token": "<unk>", "fuse_unk": False, "byte_fallback": False}
+    model |= {"vocab": {token: id for id, token in enumerate(tokens)}}
+    model |= {"merges": [["▁", "t"], ["h", "e"], ["▁t", "he"]]}
+    return {
+        "version": "1.0",
+        "added_tokens": [added(id, tokens[id]) for id in range(2)],
+        "pre_tokenizer": metaspace,
+        "post_processor": template_processor("<s>", 1),
+        "decoder": metaspace,
+        "model": model,
+    }
+
+
 def template_processor(token, id):
     """A post-processor that puts one token before a text."""
     text = {"Sequence": {"id": "A", "type_id": 0}}

@@ -1,4 +1,4 @@
-"""Compare every op with transformers: tiny random models of all families, and SmolLM2 itself.
+"""Compare every op with transformers: tiny random models of all families, SmolLM2 itself and Nano.
 
 Prints tables op x model of the largest error, relative to the largest number of that op in its
 layer; inf where only one of the two has the op, or they hide other cells. Ends with 1 if one is
@@ -25,6 +25,7 @@ import numpy as np  # noqa: E402
 from core import RunSpec, open_model, run  # noqa: E402
 from core.model.axes import OP_AXES, VOCAB_OPS  # noqa: E402
 from core.record.catalogue import catalogue_of  # noqa: E402
+from core.run import prompt_ids  # noqa: E402
 from tests import families  # noqa: E402
 from tools import parity_ours as ours  # noqa: E402
 from tools import parity_witness as witness  # noqa: E402
@@ -47,6 +48,13 @@ PROMPTS = {
     "Chinese": "法国的首都是巴黎,德国的首都是",
     "code": "def fib(n):\n    if n < 2:\n        return n\n    return fib(n - 1) +",
     "emoji": "I love pizza 🍕🍕 and my family 👩‍👩‍👧‍👦! 🙂",
+}
+NANO = ROOT / "models" / "nano"
+NANO_PROMPTS = {
+    "fact": "The capital of France is",
+    "giving": "When Ben and Sam were in the park, Sam gave the red ball to",
+    "digits": "Tom says 4170, and Pat says 417",
+    "unknown": "Zoe wrote: the cats sit! the cats",
 }
 # GGUF files do not hold gemma's scale of scores: llama.cpp takes the root of head_dim
 IN_GGUF = dict.fromkeys(("gemma2", "gemma3"), {"query_pre_attn_scalar": 16})
@@ -72,6 +80,7 @@ def main():
             table("From GGUF files", gguf_columns(folder)),
             controls(folder),
             table(MODEL, prompt_columns()),
+            table("Nano", nano_columns()),
         ]
     print(f"\n{'All' if all(green) else 'NOT all'} within {LIMIT}.", end=" ")
     print(f"{time.perf_counter() - start:.0f} s")
@@ -128,6 +137,16 @@ def prompt_columns():
     texts[f"{N_LONG} tokens"] = encode(LONG_TEXT)[:N_LONG]
     for name, ids in texts.items():
         yield name, compare(run(RunSpec(MODEL, ids=ids)), theirs)
+
+
+def nano_columns():
+    """Name and errors of each of Nano's prompts; the ids have to be those of transformers too."""
+    model, theirs = open_model(str(NANO)), witness.open_folder(NANO)
+    for name, text in NANO_PROMPTS.items():
+        spec = RunSpec(str(NANO), prompt=text)
+        if witness.encode(NANO, text) != prompt_ids(model, spec):
+            raise SystemExit(f"transformers has other ids for {text!r}")
+        yield name, compare(run(spec), theirs)
 
 
 def compare(trace, theirs) -> dict:

@@ -11,7 +11,7 @@ import importlib
 import numpy as np
 import torch
 from torch.overrides import TorchFunctionMode
-from transformers import AutoConfig, AutoModelForCausalLM
+from transformers import AutoConfig, AutoModelForCausalLM, AutoTokenizer
 from transformers.utils import logging
 
 from tools.parity_places import OUTSIDE, PLACES, rows
@@ -45,6 +45,11 @@ def open_gguf(path, config_folder=None):
     """
     own = {"config": AutoConfig.from_pretrained(config_folder)} if config_folder else {}
     return open_folder(path.parent, gguf_file=path.name, **own)
+
+
+def encode(folder, text) -> list[int]:
+    """The ids of a text by the folder's tokenizer, special tokens included."""
+    return AutoTokenizer.from_pretrained(folder)(text)["input_ids"]
 
 
 def run(model, ids, see):

@@ -83,7 +83,7 @@ def bars(
     low, high = min(0.0, float(np.min(values))), upper or max(0.0, float(np.max(values))) * 1.18
     figure.update_xaxes(title=plain(title), range=[low * 1.18, high or 1])
     figure.update_yaxes(showgrid=False, zeroline=False)  # lines through numbers help nobody
-    return _styled(figure, height=60 + 24 * n, left=10, dark=dark)
+    return styled(figure, height=60 + 24 * n, left=10, dark=dark)
 
 
 def histogram(
@@ -126,7 +126,7 @@ def histogram(
             arrowcolor=INK[dark],
             font={"color": INK[dark], "family": "monospace"},
         )
-    return _styled(figure, height=300, dark=dark)
+    return styled(figure, height=300, dark=dark)
 
 
 def _decades(top):
@@ -169,11 +169,13 @@ def ranks(
     figure.update_yaxes(type="log", title=plain(rank_title), range=[lowest + 0.15, -0.25], **ticks)
     # where layers are few, Plotly would put ticks between them
     figure.update_xaxes(title=plain(layer_title), dtick=1 if len(values) < 10 else None)
-    return _styled(figure, height=height, dark=dark)
+    return styled(figure, height=height, dark=dark)
 
 
-def _styled(figure, height, dark, left=0):
-    """What all figures share: transparent, one ink, no mode bar clutter, room for the labels."""
+def styled(figure: go.Figure, height: int, dark: bool, left: int = 0) -> go.Figure:
+    """A figure with what all share: transparent, one ink, no mode bar clutter, room for the labels.
+    left: pixels beside the labels.
+    """
     axis = {"color": INK[dark], "gridcolor": GRID[dark], "zerolinecolor": GRID[dark]}
     axis |= {
         "title_font_color": INK[dark],

@@ -44,7 +44,9 @@ def matrix(
     *_title         what an axis is; say "row reads column" in the lesson
     palette         "signed" (-limit..limit) or "amount" (0..limit)
     limit           the value at full colour; by default the largest magnitude present
-    selected        the [row, column] to frame; marks: cells to outline
+    selected        the [row, column] to frame
+    marks           parts to outline, the second and later ones dashed: [first row, first column,
+                    stop row, stop column]
     causal          mask every key after its query (weights hold a plain 0 there); the last row sees
                     every column. NaN and -inf are masked in any case: drawn hatched, not coloured
     window          with causal: how many keys a query sees, its own included; older are masked too
@@ -65,7 +67,12 @@ def matrix(
     _check(values, rows, columns, labels)
     if causal:
         values = _visible(values, window)
-    _check_cells(values.shape, [*marks, *([selected] if selected is not None else [])])
+    corners = [
+        cell
+        for top, left, below, beside in marks
+        for cell in ((top, left), (below - 1, beside - 1))
+    ]
+    _check_cells(values.shape, [*corners, *([selected] if selected is not None else [])])
     _check_layout(first_row, first_column, column_step, height, indent)
     meta = {
         "rows": list(rows),
@@ -75,7 +82,7 @@ def matrix(
         "palette": palette,
         "limit": _limit(values, limit),
         "selected": None if selected is None else [int(i) for i in selected],
-        "marks": [[int(row), int(column)] for row, column in marks],
+        "marks": [[int(edge) for edge in mark] for mark in marks],
         "labels": labels,
         "name": name,
         "first_row": int(first_row),

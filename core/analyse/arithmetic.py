@@ -181,13 +181,14 @@ def _softmax(r, index):
     """exp(score - max) of every key (or token); then one's own share of the sum."""
     *at, own = index
     row = r.row(at)
-    e = np.exp(row.astype(np.float64) - float(row.max()))
+    most = Operand("max", "constant", None, tuple(at), float(row.max()))
+    e = np.exp(row.astype(np.float64) - most.value)
 
     def steps(total):
         yield Step("numerator", "", float(e[own]), float(e[own]))
         yield Step("share", "÷", total, float(e[own]) / total)
 
-    return e, lambda j: (r.operand(0, (*at, j), row[j]),), steps
+    return e, lambda j: (r.operand(0, (*at, j), row[j]), most), steps
 
 
 def _mix(r, index):

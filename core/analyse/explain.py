@@ -63,6 +63,11 @@ class Explanation:
         """The n terms that weigh most, largest first."""
         return [self.term(int(j)) for j in self._by_weight()[:n]]
 
+    def all(self, by_size: bool) -> list[Term]:
+        """Every term, the heaviest first, or in the order of their numbers."""
+        order = self._by_weight() if by_size else range(len(self.values))
+        return [self.term(int(j)) for j in order]
+
     def rest(self, n: int) -> float:
         """The sum of all terms but the n that weigh most."""
         return float(self.values[self._by_weight()[n:]].sum())

@@ -7,7 +7,29 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 MOST_CELLS = 100_000  # 400 kB: of a long prompt only rows around the chosen one are shown
-LARGEST_PICTURE = (48, 144)  # cells of a whole weight matrix; a larger one is reduced to blocks
+LARGEST_WHOLE = (256, 64)  # cells of a matrix that a page has room for, some pixels each
+LARGEST_PICTURE = (48, 144)  # to so many cells a larger one is reduced, block by block
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A part of a whole matrix that is outlined.
+
+    Attributes:
+        kind: "used" for the numbers that make the chosen output, "head" or "kv_head" for the part
+            of a head.
+        number: which of its kind. across: True where it is made of columns. first, stop: which.
+    """
+
+    kind: str
+    number: int
+    across: bool
+    first: int
+    stop: int
+
+    def turned(self) -> "Mark":
+        """The same part of the matrix laid on its side."""
+        return replace(self, across=not self.across)
 
 
 @dataclass(frozen=True)
@@ -23,6 +45,9 @@ class Panel:
         limit: the magnitude of full colour. amount: True for shares between 0 and 1.
         row_scaled: True where only the chosen row sets the limit, and others may pass it.
         block: how many rows and columns one cell stands for (the largest in magnitude is shown).
+        terms: "columns" or "rows" where these count the terms of the explained sum, else "". With
+            marks, the other axis counts the numbers of the output.
+        marks: what is outlined in a whole matrix.
     """
 
     name: str
@@ -38,6 +63,8 @@ class Panel:
     amount: bool = False
     row_scaled: bool = False
     block: tuple[int, int] = (1, 1)
+    terms: str = ""
+    marks: tuple[Mark, ...] = ()
 
     def scaled(self, limit: float) -> "Panel":
         """The same panel with another value at full colour."""
@@ -65,13 +92,40 @@ def rows_around(name, part, role, values, axes, row, column=None, amount=False) 
     return Panel(name, part, role, shown, *axes, limit, chosen, first, n_rows, amount, by_row)
 
 
-def picture(name, part, role, matrix, axes, cell) -> Panel:
-    """A whole matrix, reduced to blocks where it is large; the block with the cell is chosen."""
+def fits(shape) -> bool:
+    """Whether a matrix can be shown whole, each cell large enough to point at."""
+    return all(n <= most for n, most in zip(_upright(shape), LARGEST_WHOLE, strict=True))
+
+
+def picture(name, part, role, matrix, axes, cell, marks=()) -> Panel:
+    """A matrix [output, input]: whole where it fits, else reduced to blocks."""
+    draw = whole if fits(matrix.shape) else reduced
+    return draw(name, part, role, matrix, axes, cell, marks)
+
+
+def whole(name, part, role, matrix, axes, cell, marks=()) -> Panel:
+    """Every cell of a matrix; a wide one is laid on its side, so that its cells are not slivers."""
+    terms = "columns"
+    if matrix.shape != _upright(matrix.shape):
+        matrix, axes, cell, terms = matrix.T, axes[::-1], cell[::-1], "rows"
+        marks = tuple(mark.turned() for mark in marks)
+    panel = Panel(name, part, role, matrix, *axes, magnitude(matrix), cell, 0, len(matrix))
+    return replace(panel, terms=terms, marks=tuple(marks))
+
+
+def reduced(name, part, role, matrix, axes, cell, marks=()) -> Panel:
+    """A matrix with each block of cells as one; the block with the cell is chosen."""
     block = tuple(-(-n // most) for n, most in zip(matrix.shape, LARGEST_PICTURE, strict=True))
     values = largest_of_blocks(matrix, block)
     chosen = (cell[0] // block[0], cell[1] // block[1])
     limit = magnitude(values)
     return Panel(name, part, role, values, *axes, limit, chosen, 0, len(values), block=block)
+
+
+def _upright(shape):
+    """The shape of a matrix as it is shown whole: a wide one stands."""
+    rows, columns = shape
+    return (columns, rows) if columns > max(rows, LARGEST_WHOLE[1]) else (rows, columns)
 
 
 def window(row: int, n_rows: int, n_columns: int) -> tuple[int, int]:

@@ -10,7 +10,9 @@ from core.text.display import show_text
 
 @dataclass(frozen=True)
 class TokenInfo:
-    """One token of a prompt: its id, visible form and bytes (hexadecimal)."""
+    """One token of a prompt: its id, visible form and bytes (hexadecimal). special: it is a control
+    token; unknown: it stands for what the vocabulary does not know.
+    """
 
     position: int
     id: int
@@ -18,6 +20,7 @@ class TokenInfo:
     hex: str
     n_bytes: int
     special: bool
+    unknown: bool
 
 
 @dataclass(frozen=True)
@@ -46,7 +49,8 @@ def reading(trace, text: str) -> Reading:
     for position, id in enumerate(trace.ids):
         data = words.token_bytes(id)
         shown = data.hex(" ").upper()
-        tokens.append(TokenInfo(position, id, words.display(id), shown, len(data), id in special))
+        kinds = id in special, id == words.unknown_id
+        tokens.append(TokenInfo(position, id, words.display(id), shown, len(data), *kinds))
     return Reading(
         n_characters=len(text),
         n_bytes=len(text.encode("utf-8", "replace")),

@@ -41,11 +41,13 @@ class Step:
 class Reader:
     """Rows of inputs and weights of one op in a trace, with the operands they are made of. KeyError
     for an op or layer that the model does not have.
+
+    term: the term of its sum that a reader points at, if any.
     """
 
-    def __init__(self, trace, op, layer):
+    def __init__(self, trace, op, layer, term=None):
         self.trace, self.entry, self.layer = trace, trace.catalogue.op(op, layer), layer
-        self.config = trace.config
+        self.config, self.term = trace.config, term
 
     def input(self, n=0):
         """Name and layer of the n-th input."""

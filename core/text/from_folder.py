@@ -150,7 +150,17 @@ def _rule(library, spell):
     for rule, _ in GROUPS:
         if own == _cutting(rule.pre_tokenizer()):
             return rule.name
+    if _by_words(library, own):
+        return "words"
     return "sentencepiece" if spell not in (byte_level, as_it_is) else "file"
+
+
+def _by_words(library, cuts):
+    """Whether a text is cut at its spaces, and a character without a token is unknown."""
+    model = library.model
+    known = getattr(model, "unk_token", None) is None or getattr(model, "byte_fallback", False)
+    kinds = [(cut["type"], cut.get("split"), cut.get("prepend_scheme")) for cut in cuts]
+    return not known and kinds == [("Metaspace", True, "always")]
 
 
 def _cutting(pre_tokenizer):

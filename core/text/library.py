@@ -70,6 +70,11 @@ class ByLibrary:
         known = self.library.get_vocab()
         return frozenset(b for c, b in byte_characters().items() if c not in known)
 
+    @functools.cached_property
+    def unknown(self) -> int | None:
+        """The id of the token for what the vocabulary does not know, where it has one."""
+        return self.library.token_to_id(getattr(self.library.model, "unk_token", None) or "")
+
     def ids(self, text: str, first: bool = True) -> list[int]:
         """The ids of a text. first: it begins the prompt, where some vocabularies put a space.
 
@@ -113,6 +118,16 @@ class ByLibrary:
         encoding = guarded(self.library.encode, text, fail=unreadable)
         seen = {at for start, stop in encoding.offsets for at in range(start, stop)}
         return [*"".join(c for at, c in enumerate(text) if at not in seen).encode()]
+
+    def unknown_parts(self, text: str) -> list[str]:
+        """The parts of the text that become the token for what the vocabulary does not know."""
+        if self.unknown is None:
+            return []
+        encoding = guarded(
+            lambda: self.library.encode(text, add_special_tokens=False), fail=unreadable
+        )
+        spans = zip(encoding.ids, encoding.offsets, strict=True)
+        return [text[start:stop] for id, (start, stop) in spans if id == self.unknown]
 
 
 def _without_prefix(library):

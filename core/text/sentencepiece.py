@@ -123,3 +123,11 @@ class SentencePiece:
         symbols = [symbol for piece in plain for symbol in self._symbols(piece)]
         unknown = "".join(symbol for symbol in symbols if symbol not in self.vocabulary)
         return [b for b in unknown.encode() if b in self.missing_bytes]
+
+    def unknown_parts(self, text: str) -> list[str]:
+        """The parts of the text that become the token for unknown bytes."""
+        if self.unknown is None:
+            return []
+        plain = [piece for piece, is_added in markers.cut(text, self._added) if not is_added]
+        symbols = (s for piece in plain for s in self._symbols(piece) if s not in self.vocabulary)
+        return [symbol for symbol in symbols if not self.bytes.keys() >= {*symbol.encode()}]

@@ -32,6 +32,7 @@ class NoText:
 
     reason: str
     missing_bytes: frozenset[int] = frozenset()
+    unknown: None = None
 
     def ids(self, text: str, first: bool = True) -> list[int]:
         """Raises PromptError."""
@@ -42,6 +43,10 @@ class NoText:
         return []
 
     def dropped(self, text: str) -> list[int]:
+        """Nothing: no text is read at all."""
+        return []
+
+    def unknown_parts(self, text: str) -> list[str]:
         """Nothing: no text is read at all."""
         return []
 
@@ -134,6 +139,17 @@ class Tokenizer:
         occur.
         """
         return self.encoder.dropped(whole(text))
+
+    def unknown_parts(self, text: str) -> list[str]:
+        """The parts of the text, in order, that the model reads as its token for what it does not
+        know (`<unk>`).
+        """
+        return self.encoder.unknown_parts(whole(text))
+
+    @property
+    def unknown_id(self) -> int | None:
+        """The token for what the vocabulary does not know, where it has one."""
+        return self.encoder.unknown
 
     @property
     def missing_bytes(self) -> frozenset[int]:

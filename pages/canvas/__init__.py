@@ -92,6 +92,20 @@ def stepper(bar: dict, key: str, on_move=None) -> dict | None:
     return _stepper(data=payload, key=key, on_move_change=moved).move
 
 
+# ---- a list in the page's own HTML ---------------------------------------------------------------
+
+_rows = st.components.v2.component(
+    "tokenwalk_rows", js=(HERE / "rows.js").read_text("utf-8"), isolate_styles=False
+)
+
+
+def rows(key: str, on_row) -> None:
+    """Listen to the table rows of the page that have a number (data-row). on_row(number) is called
+    before the next run when one is clicked. Shows nothing itself.
+    """
+    _rows(key=key, on_row_change=lambda: on_row(st.session_state[key]["row"]))
+
+
 # ---- the link ------------------------------------------------------------------------------------
 
 _copylink = st.components.v2.component(

@@ -34,7 +34,7 @@ function columnName(meta, column) {
 
 function cellWords(view, [row, column]) {
   const { meta } = view, value = valueAt(view, row, column);
-  const shown = value === Infinity ? "\u221e" : digits(value, 6);
+  const shown = value === Infinity ? "\u221e" : shortest(value).replaceAll("-", "\u2212");
   return {
     row: meta.rows[row], column: columnName(meta, column),
     row_index: meta.first_row + row, column_index: columnNumber(meta, column),

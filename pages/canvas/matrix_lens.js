@@ -1,18 +1,29 @@
-// What moves above a matrix: the frames of marked, pointed-at and chosen cells, and the lens.
+// What moves above a matrix: outlines of its parts, frames of the pointed-at and the chosen cell, and
+// the lens.
 // Knows the places of matrix_place.js and no event.
 
 function paintOver(canvas, view, chosen, hover) {
   const { theme, place } = view;
   const context = sharpen(canvas, place.full, place.total);
   context.textBaseline = "middle";
-  for (const cell of view.meta.marks) {
-    context.setLineDash([3, 2]);
-    frame(context, view, cell, theme.text, 1.5);
-    context.setLineDash([]);
-  }
+  view.meta.marks.forEach((mark, i) => outline(context, view, mark, i > 0));
   if (hover) frame(context, view, hover, theme.faint, 1.5);
   if (chosen) paintChosen(context, view, chosen);
   if (place.lens) paintLens(context, view, hover || chosen);
+}
+
+// Around the outside of the cells, so that none is covered; a line of background keeps it readable.
+function outline(context, { theme, place }, [row, column, stopRow, stopColumn], dashed) {
+  const x = place.left + column * place.cw - 1, y = place.top + row * place.ch - 1;
+  const box = [x, y, (stopColumn - column) * place.cw + 2, (stopRow - row) * place.ch + 2];
+  context.strokeStyle = theme.background;
+  context.lineWidth = 3;
+  context.strokeRect(...box);
+  context.setLineDash(dashed ? [5, 4] : []);
+  context.strokeStyle = dashed ? theme.primary : theme.text;
+  context.lineWidth = dashed ? 2 : 1.5;
+  context.strokeRect(...box);
+  context.setLineDash([]);
 }
 
 function frame(context, view, cell, colour, thick) {

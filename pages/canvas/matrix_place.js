@@ -55,7 +55,7 @@ function placeColumns(meta, rows, columns, room, font, slant) {
 
 // Square cells for token by token, rows of even height for vectors, one low row for a strip.
 function cellHeight(meta, rows, across, names) {
-  const down = Math.min(MOST_HEIGHT, meta.height ?? MOST_HEIGHT) / rows;
+  const down = (meta.height ?? MOST_HEIGHT) / rows;
   if (rows === 1) return Math.min(across < NUMBERED ? 18 : 24, down);
   if (!names) return Math.min(STRIP, down);
   return Math.min(rows < 3 ? Math.max(across, STRIP) : across, MOST_CELL, down);

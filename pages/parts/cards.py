@@ -52,7 +52,7 @@ def embedding(trace, rows) -> None:
     door = _block(0, "resid_pre")
     with card(2, "embedding", "residual", door=door, width=trace.config.width):
         caption("embedding.caption", width=trace.config.width)
-        panels.thumbnail(rows, trace.tokens, key="start_embedding")
+        panels.thumbnail(rows, trace, key="start_embedding")
 
 
 def heads(trace, seen) -> None:

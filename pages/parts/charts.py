@@ -8,6 +8,14 @@ from pages.parts import html, session, style, words
 from pages.parts.words import text
 from viz import figure
 
+FIRST, ALL = 20, 256  # candidates that are shown; of a small vocabulary all
+TALL = 560  # pixels in height of bars that can be scrolled
+
+
+def how_many(vocab: int) -> int:
+    """How many candidates are shown."""
+    return vocab if vocab <= ALL else FIRST
+
 
 def pick_op(steps: tuple[str, ...], op: str) -> None:
     """The steps as a switch."""
@@ -36,11 +44,12 @@ def chosen_id(best, vocab: int) -> int:
     return best.top[0].id if session.get("cell") is None else session.get("cell")
 
 
-def candidates(best, op: str, id: int) -> None:
+def candidates(best, op: str, id: int, vocab: int) -> None:
     """The first candidates with their logits or probabilities; clicking a bar explains it."""
     logits = op != "probs"
-    title = text(f"output.{op}_axis")
-    html.show(f'<p class="tw-panel-name">{words.html(f"output.{op}_bars", n=len(best.top))}</p>')
+    title, whole = text(f"output.{op}_axis"), len(best.top) == vocab
+    name = words.html("output.all_bars" if whole else f"output.{op}_bars", n=len(best.top))
+    html.show(f'<p class="tw-panel-name">{name}</p>')
     ids = [c.id for c in best.top]
     drawn = figure.bars(
         [c.text for c in best.top],
@@ -58,7 +67,8 @@ def candidates(best, op: str, id: int) -> None:
         if points:
             session.put(cell=ids[points[0]])
 
-    st.plotly_chart(
+    box = st.container(height=TALL, border=False) if whole else st.container()
+    box.plotly_chart(
         drawn,
         key=f"bars_{op}",
         on_select=on_select,

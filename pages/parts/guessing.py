@@ -5,7 +5,7 @@ session and words.
 import streamlit as st
 
 from core.analyse.output import rank_of_text
-from pages.parts import html, models, presets, run, session, words
+from pages.parts import html, models, presets, run, session, unknown, words
 from pages.parts.html import Token, percent
 from pages.parts.words import text
 
@@ -37,12 +37,12 @@ def notices(trace, seen, page, values) -> None:
         run.notice(words.html("notice.chinese"))
     elif session.language() != "en" and presets.current() is None and is_default:
         run.notice(words.html("notice.english_model"))
-    dropped = run.compute(trace.model.tokenizer.dropped, prompt)
-    if dropped:
-        run.notice(words.html("tokens.dropped", bytes=" ".join(f"{b:02X}" for b in dropped)))
+    for sentence in unknown.sentences(trace.model.tokenizer):
+        run.notice(sentence)
     preset = presets.current()
     if preset is not None and may_show():  # the note tells what the run shows
-        html.show(f'<p class="tw-caption">{words.html(f"presets.{preset.id}.note")}</p>')
+        place = {"layer": preset.layer, "head": preset.head}
+        html.show(f'<p class="tw-caption">{words.html(f"{preset.texts}.note", **place)}</p>')
 
 
 def _rank(trace, seen, page, values):
@@ -74,10 +74,10 @@ def _trailing_space(trace, prompt):
 
 
 def ends_in_stray_space(prompt: str) -> bool:
-    """Whether a text ends with one space that the next token would bring itself: not after a digit,
-    since digits come without one, and not where it is part of an indent.
+    """Whether a text ends with one space that the next token would bring itself: not after a digit
+    or its comma, since digits come without one, and not where it is part of an indent.
     """
-    before = prompt[-2:-1]
+    before = prompt[:-1].removesuffix(",")[-1:]
     return prompt.endswith(" ") and bool(before.strip()) and not before.isdigit()
 
 

@@ -43,10 +43,13 @@ def paragraphs(html: str) -> str:
     return "".join(f"<p>{part}</p>" for part in html.split("\n\n"))
 
 
-def table(head: list[str], rows: list[list[str]], classes: str = "") -> str:
-    """A table of cells that are HTML already."""
+def table(head: list[str], rows: list[list[str]], classes: str = "", marks=None) -> str:
+    """A table of cells that are HTML already. marks: attributes of each row, if any."""
     top = "".join(f"<th>{cell}</th>" for cell in head)
-    body = "".join("<tr>" + "".join(f"<td>{c}</td>" for c in row) + "</tr>" for row in rows)
+    marked = zip(marks or [""] * len(rows), rows, strict=True)
+    body = "".join(
+        f"<tr{mark}>" + "".join(f"<td>{c}</td>" for c in row) + "</tr>" for mark, row in marked
+    )
     inside = f"<thead><tr>{top}</tr></thead><tbody>{body}</tbody>"
     return f'<table class="tw-table {classes}">{inside}</table>'
 

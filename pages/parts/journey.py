@@ -12,6 +12,7 @@ PLACES = {  # the stops in order, with what a link to each keeps beside the choi
     "tokens": ("pos",),
     "block": ("layer", "head", "op", "pos", "cell"),
     "output": ("op", "pos", "cell"),
+    "learning": ("op", "cell"),
 }
 
 

@@ -17,26 +17,28 @@ def sizes(trace, layer: int | None = None) -> dict:
     """The numbers that a lesson may name: the sizes of this model and of this run, and those of a
     layer. What the model or the layer has not is missing.
     """
-    c = trace.config
-    return (
-        _choices(c)
-        | (_of_layer(c, layer) if layer is not None else {})
-        | {
-            "n_layers": c.n_layers,
-            "n_heads": c.n_heads,
-            "n_kv_heads": c.n_kv_heads,
-            "group": c.group,
-            "head_dim": c.head_dim,
-            "sqrt_head_dim": f"{math.sqrt(c.head_dim):g}",
-            "width": c.width,
-            "neurons": f"{c.neurons:,}",
-            "vocab": f"{c.vocab:,}",
-            "eps": f"{c.norm_eps:g}",
-            "context": f"{c.context:,}",
-            "n_tokens": len(trace.ids),
-            "n_all_heads": c.n_layers * c.n_heads,
-        }
-    )
+    own = _of_layer(trace.config, layer) if layer is not None else {}
+    return of_model(trace.model) | own | {"n_tokens": len(trace.ids)}
+
+
+def of_model(model) -> dict:
+    """The numbers of an opened model, whatever it runs."""
+    c = model.config
+    return _choices(c) | {
+        "n_layers": c.n_layers,
+        "n_heads": c.n_heads,
+        "n_kv_heads": c.n_kv_heads,
+        "group": c.group,
+        "head_dim": c.head_dim,
+        "sqrt_head_dim": f"{math.sqrt(c.head_dim):g}",
+        "width": c.width,
+        "neurons": f"{c.neurons:,}",
+        "vocab": f"{c.vocab:,}",
+        "eps": f"{c.norm_eps:g}",
+        "context": f"{c.context:,}",
+        "n_all_heads": c.n_layers * c.n_heads,
+        "n_weights": f"{model.weights.n_parameters:,}",
+    }
 
 
 def _choices(c):

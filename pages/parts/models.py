@@ -7,14 +7,17 @@ Knows names; a link can neither open a path nor start a download.
 import os
 from pathlib import Path
 
+import lessons
 from core.files import registry
 
-DEFAULT = "smollm2-135m-instruct"
+DEFAULT = registry.DEFAULT.name
+NANO = registry.NANO.name
 
 
 def available() -> dict[str, str]:
     """Names to offer, in order, with what `open_model` takes for each. First the one that opens
-    where a link names none: the default, or where that is not on disk the first that is.
+    where a link names none: the default; where that is not on disk the first path that was given
+    and is there, or else Nano, which comes with the program.
 
     TOKENWALK_MODELS holds further paths, separated as in PATH; a file is offered under its name
     without ending, a folder under its name.
@@ -23,9 +26,10 @@ def available() -> dict[str, str]:
     here |= {name: name for name in registry.fetched()}
     paths = filter(None, os.environ.get("TOKENWALK_MODELS", "").split(os.pathsep))
     given = {_called(path): path for path in paths}
-    here |= {name: path for name, path in given.items() if _exists(path)}
-    first = DEFAULT if DEFAULT in here else next(iter(here), DEFAULT)
-    return {first: here.get(first, DEFAULT), DEFAULT: DEFAULT} | here | given
+    there = [name for name, path in given.items() if _exists(path)]
+    openable = {*here, *there}
+    first = next((n for n in (DEFAULT, *there, NANO, *here) if n in openable), DEFAULT)
+    return {name: name for name in (first, DEFAULT, NANO)} | here | given
 
 
 def _exists(path: str) -> bool:
@@ -37,6 +41,22 @@ def _called(path: str) -> str:
     return Path(path).name if Path(path).is_dir() else Path(path).stem
 
 
+def opened_as(name: str | None) -> str:
+    """What `open_model` takes for a name on offer; the default where it is none."""
+    return available().get(name, DEFAULT)
+
+
+def presets(name: str | None) -> tuple[lessons.Preset, ...]:
+    """The prompts to offer for a model: Nano's own for Nano and the steps of its training, since
+    they know no other world.
+    """
+    return lessons.presets("nano" if _is_of_nano(opened_as(name)) else "smollm2")
+
+
+def _is_of_nano(name: str) -> bool:
+    return name == NANO or Path(name).resolve().is_relative_to(registry.NANO.folder)
+
+
 def can_be_fetched(name: str) -> bool:
     """Whether a page may offer to download the model: only the one that comes as a package."""
     return isinstance(registry.MODELS.get(name), registry.Packaged)
@@ -46,6 +66,11 @@ def title(name: str) -> str:
     """What a model is called on the page."""
     entry = registry.MODELS.get(name)
     return entry.title if entry else name
+
+
+def short(name: str) -> str:
+    """The same in a narrow place: SmolLM2 for SmolLM2-135M-Instruct."""
+    return title(name).partition("-")[0]
 
 
 def downloads_allowed() -> bool:

@@ -13,55 +13,64 @@ TOKEN_AXES = ("seq", "query", "key")
 INDENT = 92  # pixels for row names: the same everywhere, so that strips align column by column
 # pixels in height: the cells of a figure, of a reduced weight matrix, of a picture on a card
 TALLEST, PICTURE, THUMBNAIL = 460, 150, 250
+WHOLE, LOW, HIGH = 320, 5, 8  # of a whole matrix, and the least and the most of a cell of it
 
 
-def show(panel: Panel, tokens, key: str, on_cell=None) -> None:
+def show(panel: Panel, trace, key: str, on_cell=None) -> None:
     """One panel under its name: tokens as labels where an axis counts positions, plain numbers
     elsewhere.
     """
     html.show(_caption(panel))
-    canvas.matrix(payload(panel, tokens), key=key, on_cell=on_cell)
+    canvas.matrix(payload(panel, trace), key=key, on_cell=on_cell)
 
 
-def thumbnail(panel: Panel, tokens, key: str) -> None:
+def thumbnail(panel: Panel, trace, key: str) -> None:
     """A panel as a small picture, without caption and lens."""
-    canvas.matrix(payload(panel, tokens, lens=False, tallest=THUMBNAIL), key=key)
+    canvas.matrix(payload(panel, trace, lens=False, tallest=THUMBNAIL), key=key)
 
 
-def payload(panel: Panel, tokens, lens: bool = True, tallest: int = 0) -> bytes:
+def payload(panel: Panel, trace, lens: bool = True, tallest: int = 0) -> bytes:
     """The panel as the canvas takes it; a reduced picture has neither lens nor data to save."""
     whole = panel.block == (1, 1)
+    n_rows, n_columns = panel.values.shape
+    tall = max(LOW * n_rows, min(HIGH * n_rows, WHOLE)) if panel.marks else TALLEST
     return matrix(
         panel.values,
-        rows=_names(panel.rows, panel.first_row, panel.values.shape[0], tokens, panel.block[0]),
-        columns=_columns(panel, tokens),
+        rows=_row_names(panel, trace),
+        columns=list(trace.tokens[:n_columns]) if panel.columns in TOKEN_AXES else None,
         row_title=_axis(panel.rows),
         column_title=_axis(panel.columns),
         palette="amount" if panel.amount else "signed",
         limit=panel.limit,
         selected=panel.selected,
+        marks=[_corners(mark, n_rows, n_columns) for mark in panel.marks],
         labels=words.table("matrix", *LABELS) | {"aria": _aria(panel)},
         name=panel.name,
         first_row=panel.first_row,
         column_step=panel.block[1],
         lens=lens and whole,
         saves=whole,
-        height=tallest or (TALLEST if whole else PICTURE),
+        height=tallest or (tall if whole else PICTURE),
         indent=INDENT,
     )
 
 
-def _names(axis, first, n, tokens, block):
-    """Labels of the rows: tokens, or the numbers they have in the value."""
-    if axis in TOKEN_AXES:
-        return list(tokens[first : first + n])
-    return ["" if not axis else str(first + i * block) for i in range(n)]
+def _row_names(panel, trace):
+    """Labels of the rows: tokens, or the numbers they have in the value; both for a vocabulary."""
+    first, n, step = panel.first_row, panel.values.shape[0], panel.block[0]
+    if panel.rows in TOKEN_AXES:
+        return list(trace.tokens[first : first + n])
+    numbers = range(first, first + n * step, step)
+    if panel.rows == "vocab":
+        return [f"{i} {trace.model.tokenizer.display(i)}" for i in numbers]
+    return [str(i) if panel.rows else "" for i in numbers]
 
 
-def _columns(panel, tokens):
-    if panel.columns in TOKEN_AXES:
-        return list(tokens[: panel.values.shape[1]])
-    return None
+def _corners(mark, n_rows, n_columns):
+    """A mark as the canvas takes it: from the first row and column to the last."""
+    if mark.across:
+        return 0, mark.first, n_rows, mark.stop
+    return mark.first, 0, mark.stop, n_columns
 
 
 def _axis(name):
@@ -88,6 +97,10 @@ def _caption(panel):
     if panel.values.shape[0] < panel.n_rows:
         first, last = panel.first_row, panel.first_row + panel.values.shape[0] - 1
         note += " · " + words.html("matrix.window", first=first, last=last, n=f"{panel.n_rows:,}")
+    for mark in panel.marks:
+        key = f"matrix.{mark.kind}_{'columns' if mark.across else 'rows'}"
+        values = {"number": mark.number, "first": mark.first, "last": mark.stop - 1}
+        note += " · " + words.html(key, **values)
     if panel.row_scaled:
         note += " · " + words.html("matrix.row_scaled")
     name = f"<code>{panel.name}</code>"

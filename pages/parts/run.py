@@ -21,8 +21,7 @@ COMPUTE = threading.BoundedSemaphore(2)  # passes at a time, each on one thread 
 
 def model_name() -> str:
     """The chosen model, as `open_model` takes it."""
-    offered = models.available()
-    return offered.get(st.session_state.get("model"), models.DEFAULT)
+    return models.opened_as(st.session_state.get("model"))
 
 
 def title() -> str:

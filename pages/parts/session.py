@@ -8,25 +8,30 @@ the link, a bound prompt a whole book, and a bound layer is forgotten where its 
 import streamlit as st
 
 import lessons
+from pages.parts import models
 
-FIRST_PROMPT = "The capital of France is"
-FIRST_LAYER, FIRST_HEAD = 23, 4
-# what a link leaves out: chosen for good, or old links would change their meaning
-DEFAULTS = {"prompt": FIRST_PROMPT, "lang": "en", "mode": "plain"}
-DEFAULTS |= {"layer": str(FIRST_LAYER), "head": str(FIRST_HEAD)}
 CHOICES = ("prompt", "lang", "mode", "control", "model")  # on every page
 PLACE = ("layer", "head", "op", "pos", "cell")  # on some
 OWN = ("op", "cell", "cell_axis")  # mean something else on each page
 LONGEST_LINKED = 2_000  # characters of a prompt that a link carries
 
 
-def begin(models: dict[str, str]) -> None:
-    """Read the link, once per session. models: the names that may be chosen, the default first."""
+def defaults() -> dict[str, str]:
+    """What a link leaves out: chosen for good, or old links would change their meaning. The first
+    prompt and its place are those of the link's model.
+    """
+    first = models.presets(get("model"))[0]
+    place = {"layer": str(first.layer), "head": str(first.head)}
+    return {"prompt": first.prompt, "lang": "en", "mode": "plain", **place}
+
+
+def begin(names: dict[str, str]) -> None:
+    """Read the link, once per session. names: the models that may be chosen, the default first."""
     if "text" not in st.session_state:
-        _read(models)
+        _read(names)
 
 
-def follow(page: str, models: dict[str, str]) -> None:
+def follow(page: str, names: dict[str, str]) -> None:
     """Keep up with the browser: another page, or Back and Forward among the steps of this one.
 
     Each page keeps its own op and cell. What a callback has just set wins over a link that the
@@ -39,7 +44,7 @@ def follow(page: str, models: dict[str, str]) -> None:
         places[before] = {name: get(name) for name in OWN}
         state.update(places.pop(page, dict.fromkeys(OWN)))
     elif not moved and state.get("written") not in (None, (page, _link())):
-        _read(models)
+        _read(names)
 
 
 def _link() -> dict:
@@ -47,18 +52,19 @@ def _link() -> dict:
     return {name: st.query_params.get(name) for name in (*CHOICES, *PLACE)}
 
 
-def _read(models):
+def _read(names):
     state, query = st.session_state, st.query_params
-    state["text"] = query.get("prompt", FIRST_PROMPT)
+    state["asked_model"] = query.get("model")
+    state["model"] = _one_of(query.get("model"), tuple(names))
+    left_out = defaults()
+    state["text"] = query.get("prompt", left_out["prompt"])
     state["lang"] = _one_of(query.get("lang"), lessons.LANGUAGES)
     state["mode"] = _one_of(query.get("mode"), ("plain", "chat"))
     state["control"] = query.get("control") == "1"
-    state["asked_model"] = query.get("model")
-    state["model"] = _one_of(query.get("model"), tuple(models))
     state["op"] = query.get("op")
     state["pos"], state["cell"] = (_whole(query.get(name)) for name in ("pos", "cell"))
-    state["at_layer"] = _whole(query.get("layer", DEFAULTS["layer"]))
-    state["at_head"] = _whole(query.get("head", DEFAULTS["head"]))
+    state["at_layer"] = _whole(query.get("layer", left_out["layer"]))
+    state["at_head"] = _whole(query.get("head", left_out["head"]))
 
 
 def _whole(text):
@@ -127,8 +133,9 @@ def position(n_tokens: int) -> int:
 
 def layer_and_head(config) -> tuple[int, int]:
     """The chosen layer and head, or the first view's where the model has none of that number."""
-    layer = _within(get("at_layer"), config.n_layers, FIRST_LAYER)
-    head = _within(get("at_head"), config.n_heads, FIRST_HEAD)
+    first = models.presets(get("model"))[0]
+    layer = _within(get("at_layer"), config.n_layers, first.layer)
+    head = _within(get("at_head"), config.n_heads, first.head)
     settle(at_layer=layer, at_head=head)
     return layer, head
 
@@ -148,7 +155,7 @@ def link_to(page: str, default_model: str, kept=()) -> dict[str, str]:
     here = get("page") in (None, page)
     own = st.session_state if here else (get("places") or {}).get(page, {})
     said = {name: _value(name, own) for name in (*CHOICES, *PLACE) if name in (*CHOICES, *kept)}
-    left_out = {**DEFAULTS, "model": default_model}
+    left_out = {**defaults(), "model": default_model}
     return {n: v for n, v in said.items() if v is not None and v != left_out.get(n)}
 
 

@@ -7,7 +7,7 @@ import streamlit as st
 import lessons
 from core.analyse.pieces import holds_marker
 from pages import canvas
-from pages.parts import html, models, presets, run, session, words
+from pages.parts import download, html, models, presets, run, session, unknown, words
 from pages.parts.words import text
 
 
@@ -19,11 +19,13 @@ def show(page: str, opened) -> None:
     with st.sidebar:
         html.show(f'<div class="tw-name">{words.html("app.name")}</div>')
         html.show(f'<div class="tw-tagline">{words.html("app.tagline")}</div>')
-        _model()
+        _model(opened)
         if page != "start":
             prompt_box(height=110)
             presets.chips("side")
-        mode()
+        if opened and page not in ("start", "tokens"):  # which say it beside the text
+            _unknown(opened.tokenizer)
+        mode(opened)
         if opened:
             _control(opened.tokenizer)
         if opened and page == "block":
@@ -37,13 +39,34 @@ def show(page: str, opened) -> None:
         html.show(f'<p class="tw-promise">✓ {words.html("app.promise")}</p>')
 
 
-def _model():
-    names = list(models.available())
-    st.selectbox(text("sidebar.model"), names, format_func=models.title, key="model")
+def _model(opened):
+    """The switch between SmolLM2 and Nano, one click each way, and a list where there are more."""
+    names, chosen = list(models.available()), st.session_state["model"]
+    pair = [models.DEFAULT, models.NANO]
+    _choice("switch", st.segmented_control, text("sidebar.model"), pair, models.short)
+    if len(names) > len(pair):
+        _choice("list", st.selectbox, text("sidebar.models"), names, models.title)
+    if opened:
+        n_weights = f"{opened.weights.nbytes // 4:,}"
+        html.show(f'<p class="tw-hint">{words.html("sidebar.weights", n=n_weights)}</p>')
     asked = session.get("asked_model")
     if asked and asked not in names:
-        shown = models.title(st.session_state["model"])
+        shown = models.title(chosen)
         run.notice(words.html("sidebar.bad_model", asked=asked[:60], shown=shown), "error")
+    if chosen != models.DEFAULT:
+        download.aside(models.DEFAULT)
+
+
+def _choice(key, widget, label, names, called):
+    """A widget that shows the chosen model, if it is among these names, and chooses another."""
+
+    def changed():
+        if name := st.session_state[key]:  # None: the chosen one was clicked again
+            presets.to_model(name)
+
+    chosen = st.session_state["model"]
+    st.session_state[key] = chosen if chosen in names else None
+    widget(label, names, key=key, format_func=called, on_change=changed)
 
 
 def prompt_box(height: int) -> None:
@@ -56,8 +79,12 @@ def prompt_box(height: int) -> None:
     st.text_area(text("sidebar.prompt"), key="prompt", height=height, on_change=typed)
 
 
-def mode() -> None:
-    """Whether the prompt is run as it is or inside the chat template."""
+def mode(opened) -> None:
+    """Whether the prompt is run as it is or inside the chat template, where the model has one."""
+    if opened and opened.tokenizer.template is None:
+        session.settle(mode="plain")
+        html.show(f'<p class="tw-hint">{words.html("sidebar.no_chat")}</p>')
+        return
     st.segmented_control(
         text("sidebar.mode"),
         ["plain", "chat"],
@@ -66,6 +93,12 @@ def mode() -> None:
         key="mode",
         on_change=session.forget_place,
     )
+
+
+def _unknown(tokenizer):
+    """What of the text the model has no token for."""
+    for sentence in unknown.sentences(tokenizer):
+        html.show(f'<p class="tw-hint">{sentence}</p>')
 
 
 def _control(tokenizer):

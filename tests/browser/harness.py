@@ -26,7 +26,7 @@ FLAGS = [
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
 ]
 # A deep page looks for its base path with two requests that fail.
-HARMLESS = re.compile(r"/(tokens|block|output)/_stcore/(health|host-config)$")
+HARMLESS = re.compile(r"/(tokens|block|output|learning)/_stcore/(health|host-config)$")
 
 # Counts the script runs that ended, by their last message (`session_status_changed`, two bytes):
 # the mark on the page can change and change back between two looks. Notes when the page changed.
@@ -62,10 +62,10 @@ def chromium() -> str | None:
 
 
 @contextmanager
-def server(log: Path, models=()):
+def server(log: Path, models=(), **settings):
     """The address of an app of our own, started as a reader would, ended when the block is left.
 
-    models: paths that it offers beside the default model.
+    models: paths that it offers beside the default model. settings: of its environment.
     """
     port = _free_port()
     command = [sys.executable, "-m", "streamlit", "run", "app.py"]
@@ -75,7 +75,7 @@ def server(log: Path, models=()):
         process = subprocess.Popen(
             command + options,
             cwd=ROOT,
-            env=os.environ | offered,
+            env=os.environ | offered | settings,
             stdout=out,
             stderr=subprocess.STDOUT,
         )
@@ -180,7 +180,7 @@ class Reader:
 
     def explanation(self) -> str:
         """The text of "explain this number"."""
-        return self.page.get_by_test_id("explain").inner_text()
+        return self.key("explain").inner_text()
 
     def heading(self) -> str:
         """The page's question."""

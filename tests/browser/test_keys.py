@@ -19,7 +19,7 @@ FOCUS = """() => {
 
 
 def explained(reader):
-    return reader.page.get_by_test_id("explain")
+    return reader.key("explain")
 
 
 def test_twenty_fast_presses_end_on_the_last_step(reader):

@@ -109,3 +109,15 @@ def test_every_op_fits_on_a_narrow_screen(reader):
             reader.press("ArrowRight")
         assert_fits(reader)
     assert "op=resid_post" in reader.page.url
+
+
+def test_every_op_fits_with_all_of_its_weights(reader):
+    reader.page.set_viewport_size({"width": 820, "height": SIZE["height"]})
+    reader.open("/block", lang="zh", model="nano")
+    whole = 0
+    for _ in range(19):
+        with reader.rerun():
+            reader.press("ArrowRight")
+        assert_fits(reader)
+        whole += reader.page.locator('[class*="st-key-part_"][class*="_2"] canvas.base').count()
+    assert whole >= 7  # q, k, v, the projection, gate, up and down

@@ -59,7 +59,7 @@ def test_the_main_path(visit, browser, smollm):
         reader.key("stop_block").locator("a").click()
     assert "resid_pre" in reader.explanation()
     reader.press(*["ArrowRight"] * 9)
-    explained = reader.page.get_by_test_id("explain")
+    explained = reader.key("explain")
     expect(explained).to_contain_text("attn.weights")
     reader.calm()
 

@@ -1,5 +1,7 @@
 """The table of `python -m core models`, on a computer with nothing, with something, with little."""
 
+import re
+
 import pytest
 
 from core import model_table
@@ -46,6 +48,8 @@ def test_what_a_row_says(home):
     assert " ".join(rows()["llama-3.2-1b-instruct"]) == (
         "llama-3.2-1b-instruct 2.5 GB 4.9 GB! Llama 3.2* - meta-llama/Llama-3.2-1B-Instruct"
     )
+    nano = " ".join(rows()["nano"])
+    assert re.fullmatch(r"nano 0\.\d MB 0\.\d MB MIT yes this project, models/nano", nano)
     assert "GB!" not in " ".join(rows()["tinyllama-1.1b-chat-v1.0"])  # 4.4 of 4.5 GB
 
 

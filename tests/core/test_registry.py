@@ -4,9 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from core import open_model
 from core.errors import ModelFileError
 from core.files import receipt, registry
-from core.files.registry import MODELS, OnHub, Packaged, find, home, on_disk, path_of
+from core.files.fetch import fetch
+from core.files.registry import MODELS, NANO, OnHub, Packaged, find, home, on_disk, path_of
 
 SMOLLM2 = "smollm2-135m-instruct"
 
@@ -97,9 +99,47 @@ def test_the_parameters_of_gpt2_follow_from_its_sizes():
 def test_the_hubs_models_are_all_listed():
     listed = {entry.source for entry in MODELS.values() if isinstance(entry, OnHub)}
     gated = {entry.name for entry in MODELS.values() if getattr(entry, "gated", False)}
-    assert len(listed) == len(MODELS) - 1 and MODELS.keys() == {SMOLLM2, "gpt2", *SIZES}
+    assert len(listed) == len(MODELS) - 2 and MODELS.keys() == {SMOLLM2, "nano", "gpt2", *SIZES}
     assert gated == {"llama-3.2-1b-instruct", "gemma-3-270m-it"}
     assert all(registry.HUB_NAME.fullmatch(source) for source in listed)
+
+
+# --- Nano, which comes with the program
+
+
+@pytest.fixture
+def project(monkeypatch, tmp_path):
+    """Nano's folder in a project of our own, whole."""
+    monkeypatch.setattr(registry, "PROJECT", tmp_path)
+    NANO.folder.mkdir(parents=True)
+    for name in NANO.files:
+        (NANO.folder / name).write_bytes(b"{}")
+    return tmp_path
+
+
+def test_nano_lies_in_the_project_wherever_the_program_was_started(monkeypatch, tmp_path):
+    monkeypatch.setenv("TOKENWALK_HOME", str(tmp_path / "empty"))
+    monkeypatch.chdir(tmp_path)
+    folder = Path(__file__).parents[2] / "models" / "nano"
+    assert path_of("nano") == find("nano") == folder and on_disk("nano")
+
+
+def test_nano_has_as_many_weights_as_the_registry_says():
+    assert open_model("nano").weights.nbytes == 4 * NANO.n_parameters == NANO.memory_bytes
+
+
+def test_nano_is_never_fetched_and_is_there_whole_or_not_at_all(project):
+    assert fetch("nano") == NANO.folder
+    for name in NANO.files:
+        (NANO.folder / name).rename(project / name)
+        assert not on_disk("nano")
+        for look_up in (find, fetch):
+            with pytest.raises(ModelFileError) as caught:
+                look_up("nano")
+            assert caught.value.code == "not_shipped"
+            assert "git checkout models/nano" in str(caught.value)
+        (project / name).rename(NANO.folder / name)
+    assert find("nano") == NANO.folder
 
 
 # --- names of the Hub

@@ -209,6 +209,22 @@ def test_other_models_of_the_library(tmp_path, kind):
     assert words.dropped("the cat") == [0x20] and words.rule == "file"
 
 
+def test_words_cut_at_their_spaces_and_one_token_for_what_is_unknown(tmp_path):
+    words = from_folder(make.folder(tmp_path, make.words_json()))
+    assert (words.rule, words.unknown_id) == ("words", 0)
+    ids = words.encode("the ca!t ä")
+    assert [words.tokens[id] for id in ids] == "▁the ▁ c a <unk> t ▁ <unk>".split()
+    assert words.unknown_parts("the ca!t ä!") == ["!", "ä", "!"]
+    assert words.unknown_parts("the cat") == [] == words.dropped("the ca!t ä!")
+
+
+def test_a_vocabulary_with_a_token_for_every_byte_knows_everything(tmp_path):
+    words = from_folder(make.folder(tmp_path / "a", make.byte_level_json()))
+    assert words.unknown_id is None and words.unknown_parts("ä🙂") == []
+    words = from_folder(make.folder(tmp_path / "b", make.sentencepiece_json()))
+    assert words.unknown_parts("ä🙂") == [] and words.rule == "sentencepiece"
+
+
 def test_settings_that_fill_up_or_cut_off_are_not_used(tmp_path):
     data = make.byte_level_json()
     data["truncation"] = {"direction": "Right", "max_length": 2, "strategy": "LongestFirst"}

@@ -108,7 +108,9 @@ def test_what_has_no_byte_either_is_unknown_and_unknown_in_a_row_is_one():
     assert [words.tokens[i] for i in words.encode("xyz the q")] == [
         *("▁", "<unk>", "▁the", "▁", "<unk>")
     ]
+    assert words.unknown_parts("xyz the q") == ["x", "y", "z", "q"] and words.unknown_id == 0
     nothing = without_bytes(unknown_token_id=None)
+    assert nothing.unknown_parts("xyz the q") == []
     assert nothing.encode("xa") == nothing.encode("") + [2, 7] and nothing.dropped("xaé") == [
         0x78,
         0xC3,

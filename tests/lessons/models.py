@@ -58,7 +58,7 @@ def places(config):
 def page_tags(config):
     """What the pages of a model may be given: page name and tags."""
     catalogue = catalogue_of(config)
-    yield from (("start", frozenset()), ("tokens", frozenset()))
+    yield from ((name, frozenset()) for name in ("start", "tokens", "learning"))
     parts = [("block", block) for block in catalogue.blocks] + [("output", catalogue.after)]
     for name, ops in parts:
         yield name, frozenset().union(*(op.tags for op in ops.values()))

@@ -18,22 +18,37 @@ from lessons import loader
 from tests.lessons.models import variants
 
 OPS = list(OP_AXES)
-PAGES = "start tokens block output".split()
+PAGES = "start tokens block output learning".split()
+ABOUT_NANO = PAGES[:4]  # pages that any model shows, and say there what is only small in Nano
 ALL = [pytest.param(*form, id="-".join([form[1], *sorted(form[2])])) for form in variants()]
 
 AXES = {axis for axes in OP_AXES.values() for axis in axes}
 NUMBERS = set(
     """n_layers n_heads n_kv_heads group head_dim sqrt_head_dim width neurons vocab theta eps
     context n_tokens layer head kv_head position step n_steps n_pairs rot_dim window score_scale
-    score_divisor embed_scale attn_softcap logit_softcap""".split()
+    score_divisor embed_scale attn_softcap logit_softcap n_weights""".split()
 )
 TEXTS = set("token first_token last_token top_token model".split())
 FROM_RUN = set(
     """guess_rank top_p n_for_90 n_characters n_bytes sink_share n_sink_heads n_all_heads
-    min_p""".split()
+    min_p previous_step previous_head induction_step induction_head""".split()
 )
 MARKDOWN = ("idea", "maths")  # the other fields are shown by the pages' own escaping renderer
-SIZES = re.compile(r"(?<![\d.])(576|49,?152|1,?536|8,?192|100,?000)(?![\d])")
+NUMBER = re.compile(r"\d[\d.,]*(?<![.,])%?")
+TRUE_OF_ALL = {
+    "0",
+    "0.5",
+    "1",
+    "2",
+    "90%",
+    "76%",
+    "0.28",
+    "0.17",
+    "0.0005",
+}  # what is left is a model's
+FORMULA = {"1%", "0.044715"}  # a format, and a constant of GELU
+NOT_NUMBERS = re.compile(r"\[\[\w+\]\]|\$\$.*?\$\$|SmolLM2|⟨F0 9F⟩", re.DOTALL)
+ONE_MODELS = re.compile("Paris|London|France|French|Mary|John|Eiffel|Blick|巴黎|法国|埃菲尔")
 CHINESE = re.compile(r"[\u4e00-\u9fff]")
 
 
@@ -183,9 +198,17 @@ def test_texts_for_the_escaping_renderer_hold_only_bold_and_code(language, kind,
 
 @pytest.mark.parametrize("language", lessons.LANGUAGES)
 @pytest.mark.parametrize("kind, name, tags", ALL)
-def test_no_lesson_states_the_sizes_of_one_model(language, kind, name, tags):
+def test_no_lesson_states_the_sizes_or_the_words_of_one_model(language, kind, name, tags):
+    """Another model has others: they come from the model and the run, as placeholders."""
     for field, body in fields(language, kind, name, tags).items():
-        assert not SIZES.search(body), field
+        assert set(NUMBER.findall(NOT_NUMBERS.sub("", body))) <= TRUE_OF_ALL, field
+        assert not ONE_MODELS.search(body), field
+
+
+def test_a_number_that_belongs_to_one_model_is_found():
+    said = "30 layers of 9 heads, 49,152 tokens, 77.3%, [[n_layers]] of SmolLM2. In $$ 12 $$ 0, 1."
+    found = NUMBER.findall(NOT_NUMBERS.sub("", said))
+    assert found == ["30", "9", "49,152", "77.3%", "0", "1"]
 
 
 @pytest.mark.parametrize("kind, name, tags", ALL)
@@ -202,6 +225,15 @@ def test_a_prediction_asks_and_its_answer_comes_from_the_run(language, name):
     assert placeholders(lesson.reveal) & FROM_RUN
 
 
+@pytest.mark.parametrize("language", lessons.LANGUAGES)
+@pytest.mark.parametrize("name", ABOUT_NANO)
+def test_a_page_says_shortly_what_is_the_same_in_nano_and_what_is_only_small(language, name):
+    small = lessons.page(language, name).small
+    assert "SmolLM2" in small and small.count("**") == 4
+    assert len(re.findall("[.。]", small)) <= 3 and "\n" not in small
+    assert placeholders(small) <= NUMBERS - {"n_tokens"}  # said before anything has run
+
+
 # --- short texts and errors
 
 
@@ -211,6 +243,16 @@ def test_both_languages_hold_the_same_keys_and_placeholders(name):
     assert english.keys() == chinese.keys()
     for key in english:
         assert placeholders(english[key]) == placeholders(chinese[key]), key
+
+
+@pytest.mark.parametrize("language", lessons.LANGUAGES)
+def test_no_short_text_states_the_sizes_or_the_words_of_one_model(language):
+    """But for what is said of a model's own presets and of its reference run."""
+    for key, body in loader._table(language, "ui").items():
+        if not key.startswith("presets.") and key != "checks.reference":
+            said = set(NUMBER.findall(NOT_NUMBERS.sub("", body)))
+            assert said <= TRUE_OF_ALL | FORMULA, key
+            assert not ONE_MODELS.search(body), key
 
 
 @pytest.mark.parametrize("language", lessons.LANGUAGES)

@@ -124,7 +124,7 @@ def test_every_op_weight_and_kind_of_a_family_has_a_short_name(family, language)
 
 @pytest.mark.parametrize("language", lessons.LANGUAGES)
 def test_every_way_of_cutting_a_text_is_explained(language):
-    for name in {rule.name for rule in RULES.values()} | {"sentencepiece", "file", "none"}:
+    for name in {rule.name for rule in RULES.values()} | {"sentencepiece", "words", "file", "none"}:
         assert lessons.text(language, f"tokens.pieces_{name}")
 
 

@@ -112,7 +112,7 @@ def test_every_preset_is_shown_with_its_note(language, presets):
         app.button(key=f"preset_main_{preset.id}").click().run()
         assert_whole(app, language, "start")
         assert app.text_area(key="prompt").value == preset.prompt
-        assert not reader.missing(app, lessons.text(language, f"presets.{preset.id}.note"))
+        assert not reader.missing(app, lessons.text(language, f"{preset.texts}.note"))
         framed = [meta["framed"] for meta in reader.canvases(app) if "framed" in meta]
         assert framed == [[preset.layer, preset.head]]
 

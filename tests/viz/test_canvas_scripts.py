@@ -230,6 +230,38 @@ def test_a_reduced_picture_has_no_lens_and_keeps_to_its_height(tmp_path):
     assert placed(tmp_path, [48, 144], 500)["height"] > 40
 
 
+def test_a_whole_matrix_takes_the_height_that_it_is_given(tmp_path):
+    place = placed(tmp_path, [200, 48], 420, height=1000, indent=92)
+    assert place["height"] == 1000 and place["ch"] == 5 and 6 < place["cw"] < 8
+    assert placed(tmp_path, [200, 48], 420)["height"] == 600
+
+
+def test_outlines_stand_around_their_cells_and_all_but_the_first_are_dashed(tmp_path):
+    view = {"meta": {"marks": [[2, 0, 3, 4], [0, 1, 5, 3]]}, "theme": {}}
+    view |= {"place": {"left": 10, "top": 20, "cw": 6, "ch": 5}}
+    story = f"""(() => {{
+      const drawn = [], pen = {{
+        setLineDash: (dash) => {{ pen.dash = dash; }},
+        strokeRect: (...box) => drawn.push([...box, pen.lineWidth, (pen.dash ?? []).length]),
+      }};
+      const view = {json.dumps(view)};
+      view.meta.marks.forEach((mark, i) => outline(pen, view, mark, i > 0));
+      return drawn;
+    }})()"""
+    background, line, _, dashed = answer(story, tmp_path, *MATRIX)
+    assert background[:4] == line[:4] == [9, 29, 26, 7] and background[4] > line[4]
+    assert dashed[:4] == [15, 19, 14, 27] and (line[5], dashed[5]) == (0, 2)
+
+
+def test_the_number_under_the_pointer_is_the_float32_itself(tmp_path):
+    values = np.array([0.1, -1 / 3, 2.5e-8, 16777216], np.float32)
+    view = f"{{meta: {json.dumps(BARE)}, shape: [1, 4], values: unpack(bytes).arrays.values.data}}"
+    words = f"[0, 1, 2, 3].map((column) => cellWords({view}, [0, column]).value)"
+    shown = answer(words, tmp_path, *MATRIX, data=pack({}, values=values[None]))
+    assert [np.float32(text.replace("\u2212", "-")) for text in shown] == values.tolist()
+    assert shown[:2] == ["0.1", "\u22120.33333334"]
+
+
 def test_short_column_names_lie_flat_and_take_one_line(tmp_path):
     names = ["The", "of", "The", "is", "a"]
     flat = placed(tmp_path, [5, 5], 500, columns=names)

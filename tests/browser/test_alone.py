@@ -1,0 +1,84 @@
+"""An app whose computer has no model but Nano and no network: every page, in a real browser.
+
+Knows that a page without its model would be an offer to download; numbers are tested elsewhere.
+"""
+
+import json
+from urllib.request import urlopen
+
+import pytest
+from playwright.sync_api import expect
+
+import lessons
+from pages.parts import journey
+from tests.browser import harness
+
+NOWHERE = "http://127.0.0.1:9"  # a proxy that is not there
+OFFLINE = dict.fromkeys(("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy"), NOWHERE)
+OWN = "When Sam and Pat were in the park, Pat gave the red hat to"
+
+
+@pytest.fixture(scope="module")
+def alone(tmp_path_factory):
+    """The address of an app with an empty cache."""
+    folder = tmp_path_factory.mktemp("alone")
+    settings = OFFLINE | {"TOKENWALK_HOME": str(folder / "home"), "TOKENWALK_MODELS": ""}
+    settings |= {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": "", "NO_PROXY": "", "no_proxy": ""}
+    with harness.server(folder / "log", **settings) as address:
+        yield address
+
+
+@pytest.fixture
+def reader(visit, alone):
+    """A tab of that app."""
+    return visit(address=alone)
+
+
+def test_it_says_which_model_it_has(alone):
+    with urlopen(f"{alone}/api/health", timeout=30) as answer:
+        assert json.load(answer) == {"ok": True, "models": ["nano"]}
+
+
+@pytest.mark.parametrize("language", lessons.LANGUAGES)
+def test_every_page_from_the_first_on(reader, language):
+    reader.open("/", lang=language)
+    for name in journey.PLACES:
+        if name != "start":
+            with reader.rerun():
+                reader.key(f"stop_{name}").locator("a").click()
+        assert "model=nano" in reader.page.url
+        assert reader.page.locator(".tw-notice.error").count() == 0
+        assert reader.heading()
+        if name in ("block", "output"):
+            assert "✓ " + lessons.text(language, "explain.equal") in reader.explanation()
+
+
+@pytest.mark.parametrize("name", journey.PLACES)
+def test_every_page_as_the_first_one(reader, name):
+    reader.open("/" if name == "start" else f"/{name}")
+    assert reader.heading() and "model=nano" in reader.page.url
+    assert reader.page.locator(".tw-notice.error").count() == 0
+
+
+def test_one_click_to_smollm2_and_one_back(reader):
+    reader.open("/tokens", prompt=OWN, model="nano")
+    with reader.rerun():
+        reader.key("switch").get_by_text("SmolLM2").click()
+    expect(reader.key("download")).to_be_visible()
+    assert "model=" not in reader.page.url
+    with reader.rerun():
+        reader.key("nano").locator("button").click()
+    expect(reader.chips("tokens_strip").first).to_be_visible()
+    assert reader.key("prompt").locator("textarea").input_value() == OWN
+    assert "model=nano" in reader.page.url
+
+
+def test_a_download_that_finds_no_network_says_so_and_nano_stays(reader):
+    reader.open("/block")
+    with reader.rerun():
+        reader.key("download").locator("button").click()
+    said = reader.page.get_by_test_id("stSidebar").locator(".tw-notice.error")
+    expect(said).to_have_count(1, timeout=60_000)
+    reader.calm()
+    assert "✓ " in reader.explanation() and "model=nano" in reader.page.url
+    expect(reader.key("download")).to_be_visible()

@@ -1,0 +1,72 @@
+"""The page of the training in a browser: it fits, arrow keys and points choose a moment.
+
+Knows boxes, keys and the address; what is measured is tested elsewhere.
+"""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+import lessons
+from core import open_model
+from core.analyse import learning
+from tests.browser.conftest import SIZE
+from tests.browser.test_layout import assert_fits
+
+
+@pytest.fixture(scope="module")
+def steps():
+    """How many steps of training came before each moment."""
+    return [c.step for c in learning.training(open_model("nano")).checkpoints]
+
+
+@pytest.mark.parametrize("language", lessons.LANGUAGES)
+def test_it_fits_light_and_dark_wide_and_narrow(reader, language):
+    reader.open("/learning", model="nano", lang=language)
+    for scheme in ("light", "dark"):
+        reader.page.emulate_media(color_scheme=scheme)
+        for width in (1440, 820):
+            reader.page.set_viewport_size({"width": width, "height": SIZE["height"]})
+            reader.calm()
+            assert_fits(reader)
+
+
+def test_long_texts_fit_on_a_narrow_screen(reader):
+    reader.page.set_viewport_size({"width": 820, "height": SIZE["height"]})
+    reader.open("/learning", model="nano", prompt="The hat of Ben is red. " * 8, lang="zh")
+    assert_fits(reader)
+
+
+def test_arrow_keys_walk_through_the_moments_and_back_finds_each(reader, steps):
+    reader.open("/learning", model="nano")
+    count = reader.key("walk_training").locator(".count")
+    for n in range(1, len(steps)):
+        reader.press("ArrowRight")
+        expect(reader.page.locator(".tw-moments .here h4")).to_contain_text(f"{steps[n]:,}")
+        reader.calm()
+        assert count.inner_text() == f"{n + 1} / {len(steps)}"
+        assert f"op=step-{steps[n]}" in reader.page.url
+    reader.page.go_back()
+    expect(reader.page.locator(".tw-moments .here h4")).to_contain_text(f"{steps[-2]:,}")
+    reader.calm()
+
+
+def test_a_click_on_a_point_chooses_its_moment(reader, steps):
+    reader.open("/learning", model="nano")
+    points = reader.key("training_loss").locator(".points path")
+    expect(points).to_have_count(len(steps))
+    with reader.rerun():
+        points.nth(3).click(force=True)
+    expect(reader.page.locator(".tw-moments .here h4")).to_contain_text(f"{steps[3]:,}")
+    assert f"op=step-{steps[3]}" in reader.page.url
+
+
+def test_the_door_opens_the_same_head_of_the_whole_model(reader):
+    reader.open("/learning", model="nano", cell=6)  # layer 1, head 2
+    with reader.rerun():
+        reader.key("open_block").locator("button").click()
+    expect(reader.page).to_have_url(re.compile("/block"))
+    assert "op=attn.weights" in reader.page.url and "model=nano" in reader.page.url
+    assert reader.key("layer").locator("input").input_value() == "1"
+    assert reader.key("head").locator("input").input_value() == "2"
