@@ -27,6 +27,9 @@ parity: model .venv/installed-parity
 # Train the model in models/nano anew, some minutes; see tools/train_nano.py.
 nano: .venv/installed-parity
 	$(BIN)/python tools/train_nano.py
+	$(BIN)/python tools/nano_readme.py
+	$(BIN)/python tools/nano_golden.py
+	$(BIN)/python tools/nano_claims.py --write
 
 bench: model .venv/installed-dev
 	$(BIN)/python tools/bench.py

@@ -10,6 +10,7 @@ import numpy as np
 from core.analyse.finite import check_scores, check_stream
 from core.analyse.output import Guess, guess
 from core.analyse.patterns import induction, previous_token
+from core.errors import ModelFileError
 from core.files import checkpoints
 from core.files.checkpoints import Training
 from core.opening import Model, open_model
@@ -69,11 +70,16 @@ def words(model: Model) -> list[int]:
 
 def repeats(model: Model) -> list[tuple[int, ...]]:
     """Sequences of random words, each said twice: BOS, then PERIOD different words, then the same
-    again. The same for every checkpoint, and in every run: the seed is SEED.
+    again. The same for every checkpoint, and in every run: the seed is SEED. Raises ModelFileError
+    where the model is too small for two words.
     """
     draw, ids = np.random.default_rng(SEED), words(model)
     bos = [model.tokenizer.bos_id] if model.tokenizer.bos_id is not None else []
     period = min(PERIOD, len(ids), (model.config.context - len(bos)) // 2)
+    if period < 2:
+        reason = "two words said twice do not fit into its context or its vocabulary"
+        larger, path = "contexts of 5 tokens and more", str(model.source.path)
+        raise ModelFileError("unsupported", path=path, reason=reason, supported=larger)
     drawn = (draw.choice(ids, period, replace=False).tolist() for _ in range(SEQUENCES))
     return [(*bos, *sequence, *sequence) for sequence in drawn]
 

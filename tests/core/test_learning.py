@@ -33,6 +33,16 @@ def test_a_sequence_is_bos_and_the_same_words_twice(paths):
     assert drawn == learning.repeats(open_model(paths[1]))  # the same for all checkpoints
 
 
+def test_a_context_without_room_for_words_said_twice_is_refused(tmp_path):
+    for context, room in ((4, False), (5, True)):
+        name = build_folder(tmp_path / str(context), "llama", max_position_embeddings=context)
+        if room:
+            assert {len(ids) for ids in learning.repeats(open_model(name))} == {5}
+            continue
+        with pytest.raises(ModelFileError, match="said twice"):
+            learning.repeats(open_model(name))
+
+
 def spelled(*tokens):
     """As much of a model as its words are read from; the last token is a control token."""
     names = Tokenizer(

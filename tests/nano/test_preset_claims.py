@@ -8,6 +8,7 @@ import pytest
 
 import lessons
 from core.analyse.overview import overview
+from core.model.tap import Edit
 from tools import nano_world as world
 from tools.nano_claims import CLAIMS, HALF, guess, kept_without, looks, preset, trace_of
 from tools.nano_measure import scores
@@ -46,6 +47,19 @@ def test_training_never_had_this_sentence_about_france():
 def test_who_gives_decides_and_not_the_order_of_the_names():
     other = preset("names").prompt.replace("Ben gave", "Tom gave")
     assert guess(trace_of(other)) == "␣Ben"
+
+
+def test_the_head_looks_at_tom_whoever_gives():
+    prompt, (layer, head) = preset("names").prompt, at("names")
+    for said in (prompt, prompt.replace("Ben gave", "Tom gave")):
+        trace = trace_of(said)
+        assert trace.tokens[4] == "␣Tom" and trace.read("attn.weights", layer)[head, -1, 4] > 0.9
+
+
+def test_without_the_head_the_guess_is_the_giver():
+    layer, head = at("names")
+    off = trace_of(preset("names").prompt, Edit("attn.mix", layer=layer, head=head))
+    assert guess(off) == "␣Ben"
 
 
 def test_the_head_looks_more_at_the_s_of_cats_than_at_any_other_token():
