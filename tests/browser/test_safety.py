@@ -68,4 +68,4 @@ def test_every_answer_has_the_security_headers(server, path):
 def test_health_says_which_models_are_there(server):
     with urlopen(server + "/api/health") as answer:
         said = json.load(answer)
-    assert said == {"ok": True, "models": ["smollm2-135m-instruct"]}
+    assert said == {"ok": True, "models": ["smollm2-135m-instruct", "nano"]}
