@@ -8,13 +8,13 @@ from pages.parts import html, session, style, words
 from pages.parts.words import text
 from viz import figure
 
-FIRST, ALL = 20, 256  # candidates that are shown; of a small vocabulary all
+FIRST, ALL = 20, 256  # candidates that are shown first; of a small vocabulary all on demand
 TALL = 560  # pixels in height of bars that can be scrolled
 
 
 def how_many(vocab: int) -> int:
     """How many candidates are shown."""
-    return vocab if vocab <= ALL else FIRST
+    return vocab if vocab <= ALL and st.session_state.get("all_bars") else FIRST
 
 
 def pick_op(steps: tuple[str, ...], op: str) -> None:
@@ -50,6 +50,8 @@ def candidates(best, op: str, id: int, vocab: int) -> None:
     title, whole = text(f"output.{op}_axis"), len(best.top) == vocab
     name = words.html("output.all_bars" if whole else f"output.{op}_bars", n=len(best.top))
     html.show(f'<p class="tw-panel-name">{name}</p>')
+    if vocab <= ALL:  # on demand: a browser takes seconds to draw them
+        st.toggle(text("output.show_all", n=vocab), key="all_bars")
     ids = [c.id for c in best.top]
     drawn = figure.bars(
         [c.text for c in best.top],
