@@ -94,6 +94,7 @@ def test_a_term_of_another_op_is_forgotten(small):
 @pytest.mark.parametrize("op, n", [("logits", 48), ("probs", 200)])
 def test_the_output_shows_every_token(small, op, n):
     app = small("output", op=op)
+    app.toggle(key="all_bars").set_value(True).run()
     assert len(listed(app)) == n and len(pictures(app)) == (op == "logits")
     (chart,) = (c for c in app.get("plotly_chart") if "bars" in c.proto.id)
     assert len(json.loads(chart.proto.spec)["data"][0]["customdata"]) == 200
