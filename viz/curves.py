@@ -74,9 +74,9 @@ def _trace(line, n, dark):
 
 
 def _level(figure, value, name, dark):
-    """A thin level line with its name above it, at the left, where curves that fall are far."""
+    """A thin level line with its name below it, where no curve comes."""
     figure.add_hline(y=value, line_width=1.5, line_dash="dash", line_color=INK[dark])
     figure.add_annotation(
-        x=0, xref="paper", xanchor="left", y=value, yanchor="bottom", text=plain(name),
+        x=0, xref="paper", xanchor="left", y=value, yanchor="top", text=plain(name),
         showarrow=False, font={"color": INK[dark], "size": 12},
     )  # fmt: skip

@@ -27,8 +27,7 @@ FROM_CONFIG = "n_layers width n_heads n_kv_heads head_dim neurons vocab context"
 
 def is_nano(model) -> bool:
     """Whether an opened model is the one that ships with the program, or a checkpoint of it."""
-    path = model.source.path.resolve()
-    return registry.NANO.folder in (path, path.parent)
+    return registry.of_nano(model.source.path)
 
 
 def side_by_side(model) -> list[tuple[str, int, int]]:

@@ -230,6 +230,13 @@ def find(name: str) -> Path:
     raise ModelFileError("unknown_model", name=name, known=", ".join(MODELS))
 
 
+def of_nano(path: Path) -> bool:
+    """Whether a path is the folder of the model that ships with the program, or a file in it, such
+    as a checkpoint.
+    """
+    return NANO.folder in (path.resolve(), path.resolve().parent)
+
+
 def absent(name: str) -> ModelFileError:
     """The error for a name whose model is not on this computer: what to do depends on its kind."""
     entry = MODELS.get(name)

@@ -16,7 +16,7 @@ def line(trace, layer: int) -> None:
     found = run.compute(_all, trace, layer)
     passed = all(check.passed for check in found)
     mark = '<span class="tw-equal">✓</span>' if passed else '<span class="tw-unequal">✗</span>'
-    seconds = f"{trace.seconds:.2g}"  # Nano takes some thousandths
+    seconds = html.number(trace.seconds, 3)  # Nano takes some thousandths
     parts = [words.html("checks.computed", seconds=seconds)]
     parts += [
         words.html(f"checks.short_{c.name}", value=f"{c.value:.1e}")

@@ -64,5 +64,5 @@ def number(value: float, digits: int = 4) -> str:
 
 
 def percent(share: float) -> str:
-    """A share as per cent: 77.3%, or with an exponent where it is tiny."""
-    return f"{share:.1%}" if share >= 5e-4 or share == 0 else f"{share * 100:.1e}%"
+    """A share as per cent: 77.3%, 0.044%, or with an exponent where it is tiny."""
+    return f"{share:.1%}" if share >= 5e-4 or share == 0 else f"{share * 100:.2g}%"

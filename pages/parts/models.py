@@ -50,11 +50,11 @@ def presets(name: str | None) -> tuple[lessons.Preset, ...]:
     """The prompts to offer for a model: Nano's own for Nano and the steps of its training, since
     they know no other world.
     """
-    return lessons.presets("nano" if _is_of_nano(opened_as(name)) else "smollm2")
+    return lessons.presets("nano" if _of_nano(opened_as(name)) else "smollm2")
 
 
-def _is_of_nano(name: str) -> bool:
-    return name == NANO or Path(name).resolve().is_relative_to(registry.NANO.folder)
+def _of_nano(name: str) -> bool:
+    return name == NANO or registry.of_nano(Path(name))
 
 
 def can_be_fetched(name: str) -> bool:

@@ -185,3 +185,11 @@ def test_damaged_checkpoints_are_told(tmp_path, monkeypatch):
     app = reader.open_page("learning", model=tmp_path.name, prompt=PROMPT)
     assert not app.exception and len(reader.notices(app, "error")) == 1
     assert str(tmp_path) not in reader.text(app)
+
+
+@EACH_LANGUAGE
+def test_an_empty_text_is_answered_by_a_sentence(language):
+    app = reader.open_page("learning", model="nano", prompt="", lang=language)
+    said = [reader.plain(source) for source in reader.html(app)]
+    assert not app.exception
+    assert any(lessons.error(language, "nothing_to_run") in text for text in said)

@@ -79,7 +79,14 @@ def test_numbers(value, shown):
 
 @pytest.mark.parametrize(
     "share, shown",
-    [(0.7734, "77.3%"), (1.0, "100.0%"), (0.0, "0.0%"), (0.0005, "0.1%"), (2e-7, "2.0e-05%")],
+    [
+        (0.7734, "77.3%"),
+        (1.0, "100.0%"),
+        (0.0, "0.0%"),
+        (0.0005, "0.1%"),
+        (4.4e-4, "0.044%"),
+        (2e-7, "2e-05%"),
+    ],
 )
 def test_shares(share, shown):
     assert html.percent(share) == shown
