@@ -8,7 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from core.files import config, folder, identity, memory, registry, split, weights
+from core.files import config, folder, identity, memory, place, registry, split, weights
+from core.files.place import Place
 from core.heap import keep_freed_memory
 from core.model.config import ModelConfig
 from core.store import ByteStore
@@ -31,6 +32,7 @@ class Source:
         stored: how many tensors are stored as each type of number, ((type, count), ...), the most
             frequent first.
         licence, name: as the file says, or None.
+        embed: where the embedding table lies.
         key: what changes when a file of the model changes.
     """
 
@@ -40,6 +42,7 @@ class Source:
     stored: tuple[tuple[str, int], ...]
     licence: str | None
     name: str | None
+    embed: Place
     key: tuple
 
 
@@ -69,14 +72,14 @@ def _load(path, key):
     file = read(path)
     described = describe(file)
     loader = weights.check(file, described)  # before a large vocabulary is made
-    vocabulary = words(file, described.vocab)
+    vocabulary, embed = words(file, described.vocab), place.of(loader, "embed")
     with ThreadPoolExecutor(1) as other:
         digest = other.submit(identity.sha256, file.opened)  # while the numbers are read
         arrays = weights.read(loader)
         digest = digest.result()
     for data in file.opened:
         data.check_same()
-    source = Source(path, file.format, digest, _stored(file), *_titles(file), key)
+    source = Source(path, file.format, digest, _stored(file), *_titles(file), embed, key)
     return Model(described, vocabulary, arrays, source)
 
 

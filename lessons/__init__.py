@@ -3,7 +3,7 @@
 Knows languages, files and placeholders. Knows no model, run, figure or page.
 """
 
-from lessons.loader import LANGUAGES, Lesson, error, fill, op, page, text
+from lessons.loader import LANGUAGES, Lesson, error, fill, op, page, text, view
 from lessons.preset import Preset, matching, presets
 
 __all__ = [
@@ -17,4 +17,5 @@ __all__ = [
     "page",
     "presets",
     "text",
+    "view",
 ]

@@ -17,7 +17,7 @@ from pathlib import Path
 LANGUAGES = ("en", "zh")
 PLACEHOLDER = re.compile(r"\[\[(\w+)\]\]")
 SECTIONS = ("Idea", "Maths", "Look", "Predict", "Reveal", "Small")
-REQUIRED = {"ops": SECTIONS[:3], "pages": SECTIONS[:5]}
+REQUIRED = {"ops": SECTIONS[:3], "pages": SECTIONS[:5], "views": ("Idea", "Look")}
 HEAD = re.compile(r"# (?P<title>.+)\n(?P<gist>> .+(\n> .+)*)")
 MARKED = re.compile(r"(?P<dash>- )?(?P<markers>(\[!?\w+\])+) ")
 MARKER = re.compile(r"\[(!?)(\w+)\]")
@@ -27,7 +27,8 @@ ROOT = Path(__file__).parent
 
 @dataclass(frozen=True)
 class Lesson:
-    """The unfilled texts of one op or page; an op may lack `predict` and `reveal`.
+    """The unfilled texts of one op, page or view of a page. An op may lack `predict` and `reveal`;
+    a view, all but `idea` and `look`.
 
     `small`: what of the page is the same in Nano, and what is only small; for Nano alone.
     """
@@ -35,8 +36,8 @@ class Lesson:
     title: str
     gist: str
     idea: str
-    maths: str
-    look: str
+    maths: str = ""
+    look: str = ""
     predict: str = ""
     reveal: str = ""
     small: str = ""
@@ -58,8 +59,15 @@ def page(language: str, name: str, tags: Collection[str] = ()) -> Lesson:
     return _shown(_lesson(language, "pages", name), tags, BETWEEN_LINES[language])
 
 
+def view(language: str, name: str, tags: Collection[str] = ()) -> Lesson:
+    """The lesson of one view of a page, such as "tokens.compare". KeyError as `page`."""
+    return _shown(_lesson(language, "views", name), tags, BETWEEN_LINES[language])
+
+
 def text(language: str, key: str, /, **values) -> str:
-    """The short text at a dotted `key` of ui.toml, filled. KeyError names what is missing."""
+    """The short text at a dotted `key`, filled: of ui.toml, or of views/<page>.<view>.toml, where
+    keys begin with <page>.<view>. KeyError names what is missing.
+    """
     return _entry(language, "ui", key, values)
 
 
@@ -139,7 +147,15 @@ def _table(language: str, name: str) -> dict[str, str]:
     path = _folder(language) / f"{name}.toml"
     if not path.is_file():
         raise KeyError(f"no file {language}/{name}.toml")
-    return _flat(tomllib.loads(path.read_text(encoding="utf-8")))
+    table = _read(path)
+    if name == "ui":
+        for own in sorted(path.parent.glob("views/*.toml")):
+            table |= _read(own, f"{own.stem}.")
+    return table
+
+
+def _read(path: Path, prefix: str = "") -> dict[str, str]:
+    return _flat(tomllib.loads(path.read_text(encoding="utf-8")), prefix)
 
 
 def _flat(table: dict, prefix: str = "") -> dict[str, str]:

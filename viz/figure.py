@@ -16,6 +16,11 @@ import plotly.graph_objects as go
 from viz.theme import BACKGROUND, role
 
 INK = {False: "#334155", True: "#cbd5e1"}
+CHOSEN, OTHER = 1.0, 0.55  # opacity of bars
+ROOM = 0.18  # of the axis, for numbers beside bars
+HEADROOM = 0.3  # of the axis, above the highest bar, for the texts of marks
+BESIDE = 4  # bars on either side that such a text may reach over
+SHORT, LONG = 18, 40  # pixels of their arrows
 GRID = {False: "#e2e8f0", True: "#334155"}
 
 
@@ -64,7 +69,7 @@ def bars(
     digits: how values are written beside the bars, as d3 formats them. upper: the end of the axis.
     """
     n, colour = len(texts), role(role_name, dark)
-    opacity = [1.0 if chosen in (None, i) else 0.55 for i in range(n)]
+    opacity = [CHOSEN if chosen in (None, i) else OTHER for i in range(n)]
     figure = go.Figure(
         go.Bar(
             x=np.asarray(values, float),
@@ -76,14 +81,22 @@ def bars(
             cliponaxis=False,
             customdata=[plain(t) for t in texts],
             hovertemplate=f"%{{customdata}}: %{{x:{digits}}}<extra></extra>",
+            selected=_clicked(CHOSEN, dark),
+            unselected=_clicked(OTHER, dark),
         )
     )
     ticks = {"tickvals": np.arange(n), "ticktext": [plain(t) for t in texts]}
     figure.update_yaxes(autorange="reversed", tickfont_family="monospace", **ticks)
     low, high = min(0.0, float(np.min(values))), upper or max(0.0, float(np.max(values))) * 1.18
-    figure.update_xaxes(title=plain(title), range=[low * 1.18, high or 1])
+    room = ROOM * (high - low) if low < 0 else 0  # for the numbers left of negative bars
+    figure.update_xaxes(title=plain(title), range=[low - room, high or 1])
     figure.update_yaxes(showgrid=False, zeroline=False)  # lines through numbers help nobody
     return styled(figure, height=60 + 24 * n, left=10, dark=dark)
+
+
+def _clicked(opacity, dark):
+    """How bars look after a click. Without a font for the texts beside them Plotly fails at it."""
+    return {"marker": {"opacity": opacity}, "textfont": {"color": INK[dark]}}
 
 
 def histogram(
@@ -96,8 +109,8 @@ def histogram(
     marks: Sequence[tuple[float, str]] = (),
     dark: bool = False,
 ) -> go.Figure:
-    """Counts [bin] between edges [bin + 1], on a logarithmic scale; marks are (x, text) above the
-    axis.
+    """Counts [bin] between edges [bin + 1], on a logarithmic scale; marks are (x, text), each
+    above the bars with an arrow down to its x.
     """
     figure = go.Figure(
         go.Bar(
@@ -110,23 +123,31 @@ def histogram(
         )
     )
     top = float(np.log10(max(counts.max(), 2)))
+    low, high = -0.3, top + (HEADROOM * (top + 0.3) if marks else 0.7)
     ticks = {"tickvals": _decades(top), "tickformat": ",d"}
-    figure.update_yaxes(type="log", title=plain(count_title), range=[-0.3, top + 0.7], **ticks)
+    figure.update_yaxes(type="log", title=plain(count_title), range=[low, high], **ticks)
     figure.update_xaxes(title=plain(title))
-    for place, (x, text) in enumerate(marks):
-        y = top * (0.35 + 0.3 * (place % 2))
-        figure.add_annotation(
-            x=x,
-            y=0.3 if counts.size == 0 else y,
-            yref="y",
-            text=plain(text),
-            showarrow=True,
-            ay=-26,
-            ax=0,
-            arrowcolor=INK[dark],
-            font={"color": INK[dark], "family": "monospace"},
-        )
+    for place, mark in enumerate(marks):
+        figure.add_annotation(**_mark(mark, counts, edges, place, dark))
     return styled(figure, height=300, dark=dark)
+
+
+def _mark(mark, counts, edges, place, dark):
+    """A text above every bar that it may reach over, with an arrow down to its x. Texts beside each
+    other stand at two heights.
+    """
+    x, text = mark
+    bar = int(np.searchsorted(edges, x))
+    highest = counts[max(bar - BESIDE - 1, 0) : bar + BESIDE].max(initial=1)
+    return {
+        "x": x,
+        "y": float(np.log10(max(highest, 1))),
+        "text": plain(text),
+        "ax": 0,
+        "ay": -LONG if place % 2 else -SHORT,
+        "arrowcolor": INK[dark],
+        "font": {"color": INK[dark], "family": "monospace"},
+    }
 
 
 def _decades(top):

@@ -20,6 +20,8 @@ class FileBytes:
     It stays the same file when its name is given to another one. Raises ModelFileError:
     no_such_file, not_a_model for a folder, an empty file and the like, cannot_read, and later
     `changed` where bytes that were there have gone.
+
+    state: the size and the time of change that the file had when it was opened.
     """
 
     def __init__(self, path):
@@ -29,7 +31,7 @@ class FileBytes:
             raise self._not_a_model("it is a folder or a device")
         try:
             self._file = open(self.path, "rb")
-            self._before = self._state()
+            self.state = self._now()
         except FileNotFoundError:
             raise ModelFileError("no_such_file", path=self.path) from None
         except OSError as error:
@@ -40,7 +42,7 @@ class FileBytes:
             raise self._not_a_model("it is empty")
 
     def __len__(self) -> int:
-        return self._before[0]
+        return self.state[0]
 
     def __getitem__(self, part: slice) -> bytes:
         start, stop, _ = part.indices(len(self))
@@ -57,12 +59,12 @@ class FileBytes:
 
     def check_same(self):
         """Raise unless the file has the size and the time of change that it had at first."""
-        if self._state() != self._before:
+        if self._now() != self.state:
             raise ModelFileError("changed", path=self.path)
 
-    def _state(self):
-        state = os.fstat(self._file.fileno())
-        return state.st_size, state.st_mtime_ns
+    def _now(self):
+        now = os.fstat(self._file.fileno())
+        return now.st_size, now.st_mtime_ns
 
     def _not_a_model(self, reason):
         return ModelFileError("not_a_model", path=self.path, reason=reason)

@@ -51,6 +51,8 @@ class Op:
         functions = (self.function, self.together)
         return "\n\n".join(inspect.getsource(f) for f in functions if f)
 
+    file = "core/model/ops.py"  # where these functions stand
+
     @property
     def axes(self) -> tuple[str, ...]:
         """Axis names of its value."""

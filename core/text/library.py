@@ -8,11 +8,13 @@ control tokens (`<think>`, runs of spaces) before everything else.
 import functools
 import json
 
-from tokenizers import PreTokenizedString
 from tokenizers import Tokenizer as Library
 
 from core.errors import PromptError
 
+from . import bpe
+from .cut import Cut, alike
+from .merges import History, taken_whole
 from .spelling import byte_characters
 
 EMPTY_MODEL = {"type": "BPE", "vocab": {}, "merges": []}
@@ -101,18 +103,71 @@ class ByLibrary:
         """What the text is cut into before merging: (piece as the vocabulary spells it, start,
         stop).
         """
-        return guarded(self._pieces, text, fail=unreadable)
+        cuts = guarded(self._cuts[True].cut, text, fail=unreadable)
+        return [(cut.piece, cut.start, cut.stop) for cut in cuts]
 
-    def _pieces(self, text):
-        cut, library = PreTokenizedString(text), self.library
-        if library.normalizer is not None:
-            cut.normalize(library.normalizer.normalize)
-        if library.pre_tokenizer is not None:
-            library.pre_tokenizer.pre_tokenize(cut)
-        return [(piece, *span) for piece, span, _ in cut.get_splits("original", "char")]
+    @functools.cached_property
+    def replayable(self) -> bool:
+        """Whether `histories` can be told."""
+        return bpe.replayable(self.library)
+
+    def histories(self, text: str, first: bool = True) -> list[History]:
+        """How each piece became tokens: their ids in order are `ids`. ValueError where the model is
+        not `replayable`.
+        """
+        if not self.replayable:
+            raise ValueError("the merges of this vocabulary cannot be replayed")
+        found = []
+        for cut in guarded(self._cuts[first].cut, text, fail=unreadable):
+            if cut.id is not None:
+                found.append(taken_whole(cut.piece, cut.id, cut.start, cut.stop))
+                continue
+            history = self._replay.history(*cut[:4])
+            spelled_out = not self.special.isdisjoint(history.ids)
+            found += self._without_special(text, history) if spelled_out else [history]
+        return found
+
+    def _without_special(self, text, history):
+        """A history in which every control token is replaced by those of its characters alone."""
+        for n, id in enumerate(history.ids):
+            part = history.tokens(n, n + 1)
+            if id not in self.special:
+                yield part
+                continue
+            for at in range(part.start, part.stop):
+                alone = self.histories(text[at], first=False) if len(text) > 1 else []
+                yield from (each.moved(at) for each in alone)
+
+    @functools.cached_property
+    def _replay(self):
+        return bpe.Replay(self.library.model, self.byte_level)
+
+    @functools.cached_property
+    def _cuts(self):
+        return {True: Cut(self.library), False: Cut(self._later)}
+
+    def spans(self, text: str, first: bool = True) -> list[tuple[int, int]]:
+        """For each of the text's ids the characters that it touches."""
+        if self.replayable:
+            return [span for history in self.histories(text, first) for span in history.spans]
+        library = self.library if first else self._later
+        plain = alike(library, library.pre_tokenizer)  # a post-processor may trim the spaces
+        encoding = guarded(lambda: plain.encode(text, add_special_tokens=False), fail=unreadable)
+        spans = []
+        for id, (start, stop) in zip(encoding.ids, encoding.offsets, strict=True):
+            each = self._places(text, start, stop) if id in self.special else [(start, stop)]
+            spans += each
+        return spans
+
+    def _places(self, text, start, stop):
+        """Of the ids that a part of the text becomes when its characters are read one by one."""
+        alone = ((at, len(self._characters(text[at]))) for at in range(start, stop))
+        return [(at, at + 1) for at, n in alone for _ in range(n)]
 
     def dropped(self, text: str) -> list[int]:
         """The bytes of the text that no token stands for, in order."""
+        if self.replayable:
+            return [byte for history in self.histories(text) for byte in history.dropped]
         if self.byte_level:
             return [b for b in text.encode() if b in self.missing_bytes]
         encoding = guarded(self.library.encode, text, fail=unreadable)
@@ -132,15 +187,9 @@ class ByLibrary:
 
 def _without_prefix(library):
     """The same library for a text inside a prompt: `Metaspace` may put a space before the first."""
-    settings = state(library.pre_tokenizer)
-    spelled = json.dumps(settings)
+    spelled = json.dumps(state(library.pre_tokenizer))
     if '"prepend_scheme": "first"' not in spelled:
         return library
     spelled = spelled.replace('"prepend_scheme": "first"', '"prepend_scheme": "never"')
     parts = {"version": "1.0", "model": EMPTY_MODEL, "pre_tokenizer": json.loads(spelled)}
-    later = Library(library.model)  # shared, not copied
-    later.normalizer = library.normalizer
-    later.pre_tokenizer = Library.from_str(json.dumps(parts)).pre_tokenizer
-    later.add_tokens([token for _, token in sorted(library.get_added_tokens_decoder().items())])
-    later.encode_special_tokens = True
-    return later
+    return alike(library, Library.from_str(json.dumps(parts)).pre_tokenizer)

@@ -8,45 +8,30 @@ Source: Kudo and Richardson 2018; llama.cpp, src/llama-vocab.cpp, for what stand
 """
 
 import functools
-import heapq
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import accumulate
 
 from . import markers
+from .merges import History, Merge, join, taken_whole
 from .spelling import SPACE
 
 WORD = re.compile(f"{SPACE}*[^{SPACE}]+|{SPACE}+")
 
 
-def merge(text: str, scores: dict[str, float]) -> list[str]:
-    """The text as symbols: from single characters on, the neighbours whose joined text has the best
-    score are joined, the leftmost where scores tie, until no joined text is in the vocabulary.
+def by_score(scores: dict[str, float]) -> Callable:
+    """What `merges.join` asks of a vocabulary with scores: two texts can be joined where the joined
+    text has a score, those with the best one first.
 
     Example: scores {"ab": -1, "bc": -2, "abc": -3}: `abcb` -> a b c b -> ab c b -> abc b.
     """
-    symbols = [*text]
-    before, after = [*range(-1, len(text) - 1)], [*range(1, len(text) + 1)]
-    queue = []
 
-    def offer(left, right):
-        if left >= 0 and right < len(symbols):
-            joined = symbols[left] + symbols[right]
-            if joined in scores:
-                heapq.heappush(queue, (-scores[joined], left, right, joined))
+    def look(left, right):
+        joined = left + right
+        return (-scores[joined], joined) if joined in scores else None
 
-    for left in range(len(symbols) - 1):
-        offer(left, left + 1)
-    while queue:
-        _, left, right, joined = heapq.heappop(queue)
-        if symbols[left] + symbols[right] != joined:
-            continue  # one of the two has been joined to something else since
-        symbols[left], symbols[right] = joined, ""
-        after[left] = after[right]
-        if after[right] < len(symbols):
-            before[after[right]] = left
-        offer(before[left], left)
-        offer(left, after[left])
-    return [symbol for symbol in symbols if symbol]
+    return look
 
 
 @dataclass(frozen=True)
@@ -64,6 +49,7 @@ class SentencePiece:
     bytes: dict[int, int]
     unknown: int | None
     space_first: bool
+    replayable = True
 
     @functools.cached_property
     def missing_bytes(self) -> frozenset[int]:
@@ -76,34 +62,92 @@ class SentencePiece:
 
     @functools.cached_property
     def _cuts_words(self):
-        """Whether no token has a space after something else, so that no merge crosses words."""
-        return not any(SPACE in token.lstrip(SPACE) for token in self.vocabulary)
+        """Whether no token has a space after something else, so that no merge crosses words, and a
+        space has a token, so that no unknown bytes are joined across them.
+        """
+        inside = any(SPACE in token.lstrip(SPACE) for token in self.vocabulary)
+        return SPACE in self.vocabulary and not inside
 
     def ids(self, text: str, first: bool = True) -> list[int]:
         """The ids of a text. What stood before it does not matter: only a marker can."""
-        ids = []
+        return [id for history in self.histories(text) for id in history.ids]
+
+    def spans(self, text: str, first: bool = True) -> list[tuple[int, int]]:
+        """For each of the text's ids the characters that it touches."""
+        return [span for history in self.histories(text) for span in history.spans]
+
+    def histories(self, text: str, first: bool = True) -> list[History]:
+        """How each stretch between spaces became tokens, and each added token."""
+        found, start = [], 0
         for piece, is_added in markers.cut(text, self._added):
+            stop = start + len(piece)
             if is_added:
-                ids.append(self.added[piece])
-                continue
-            for id in self._merged_ids(piece):
-                if id != self.unknown or ids[-1:] != [id]:  # unknown bytes in a row are one token
-                    ids.append(id)
-        return ids
+                found.append(taken_whole(piece, self.added[piece], start, stop))
+            else:
+                found += self._of_words(self._spelled(piece), start, stop)
+            start = stop
+        return found
 
-    def _merged_ids(self, text):
-        for symbol in self._symbols(text):
+    def _of_words(self, spelled, start, stop):
+        # a space that was put before the text touches its first character
+        before = len(spelled) - (stop - start)
+        places = [(at, at + 1) for at in range(start, stop)]
+        places = places[:1] * before + places
+        end = 0
+        for word in WORD.findall(spelled) if self._cuts_words else [spelled]:
+            begin, end = end, end + len(word)
+            yield self._history(word, places[begin:end])
+
+    def _history(self, word, places):
+        left, joins = join(word, by_score(self.scores))
+        tokens, dropped = self._tokens(word, places, left)
+        ends = [*accumulate(len(token.symbols) for token in tokens)]
+        # characters that became bytes are other symbols, and more of them, than merging began with
+        at = {}
+        for token, end in zip(tokens, ends, strict=True):
+            at |= {token.begin + n: end - len(token.symbols) + n for n in range(len(token.symbols))}
+        return History(
+            start=places[0][0],
+            stop=places[-1][1],
+            symbols=tuple(symbol for token in tokens for symbol in token.symbols),
+            merges=tuple(self._merge(joined, at[joined.start]) for joined in joins),
+            ids=tuple(token.id for token in tokens),
+            ends=tuple(ends),
+            dropped=tuple(dropped),
+            whole=False,
+            places=tuple(place for token in tokens for place in token.places),
+        )
+
+    def _merge(self, joined, start):
+        middle, stop = (start + at - joined.start for at in (joined.middle, joined.stop))
+        return Merge(start, middle, stop, None, -joined.priority, self.vocabulary[joined.symbol])
+
+    def _tokens(self, word, places, left):
+        """The tokens of a word by the symbols that merging left, and the bytes that vanish."""
+        tokens, dropped, begin = [], [], 0
+        for symbol, end in left:
             if symbol in self.vocabulary:
-                yield self.vocabulary[symbol]
-                continue
-            for byte in symbol.encode():
-                if byte not in self.missing_bytes:
-                    yield self.bytes.get(byte, self.unknown)
+                id = self.vocabulary[symbol]
+                tokens.append(_Token(id, begin, [*symbol], places[begin:end]))
+            else:
+                dropped += self._add_bytes(tokens, symbol, begin, places[begin])
+            begin = end
+        return tokens, dropped
 
-    def _symbols(self, text):
-        spelled = self._spelled(text)
-        words = WORD.findall(spelled) if self._cuts_words else [spelled]
-        return [symbol for word in words for symbol in merge(word, self.scores)]
+    def _add_bytes(self, tokens, c, begin, place):
+        """Add the tokens of a character's bytes; returns those without. Unknown bytes in a row are
+        one token.
+        """
+        for byte in c.encode():
+            id = self.bytes.get(byte, self.unknown)
+            if byte in self.bytes:
+                tokens.append(_Token(id, begin, [f"<0x{byte:02X}>"], [place]))
+            elif id is None:
+                yield byte
+            elif tokens and tokens[-1].id == id:
+                tokens[-1] = tokens[-1].longer(c, begin, place)
+            else:
+                tokens.append(_Token(id, begin, [c], [place]))
 
     def _spelled(self, text):
         return (SPACE if self.space_first else "") + text.replace(" ", SPACE)
@@ -119,15 +163,29 @@ class SentencePiece:
 
     def dropped(self, text: str) -> list[int]:
         """The bytes of the text that no token stands for, in order."""
-        plain = [piece for piece, is_added in markers.cut(text, self._added) if not is_added]
-        symbols = [symbol for piece in plain for symbol in self._symbols(piece)]
-        unknown = "".join(symbol for symbol in symbols if symbol not in self.vocabulary)
-        return [b for b in unknown.encode() if b in self.missing_bytes]
+        return [byte for history in self.histories(text) for byte in history.dropped]
 
     def unknown_parts(self, text: str) -> list[str]:
         """The parts of the text that become the token for unknown bytes."""
-        if self.unknown is None:
-            return []
-        plain = [piece for piece, is_added in markers.cut(text, self._added) if not is_added]
-        symbols = (s for piece in plain for s in self._symbols(piece) if s not in self.vocabulary)
-        return [symbol for symbol in symbols if not self.bytes.keys() >= {*symbol.encode()}]
+        found = []
+        for history in self.histories(text):
+            for id, end in zip(history.ids, history.ends, strict=True):
+                found += history.symbols[end - 1] if id == self.unknown else ""
+        return found
+
+
+@dataclass(frozen=True)
+class _Token:
+    """A token that is left: its id, which character of the word it begins with (an unknown one:
+    the last of them), its symbols, and the characters of the text that each touches.
+    """
+
+    id: int
+    begin: int
+    symbols: list[str]
+    places: list[tuple[int, int]]
+
+    def longer(self, c, begin, place):
+        """The same unknown token with one more character, or byte of its last one."""
+        symbol = self.symbols[0] + (c if begin != self.begin else "")
+        return _Token(self.id, begin, [symbol], [(self.places[0][0], place[1])])

@@ -7,6 +7,7 @@ the files are read by `from_gguf` and `from_folder`.
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from tokenizers import Tokenizer as Library
 
@@ -15,6 +16,7 @@ from core.errors import PromptError
 from . import chat, markers
 from .display import show_bytes
 from .library import ByLibrary, unreadable
+from .merges import History, taken_whole
 from .sentencepiece import SentencePiece
 from .spelling import byte_level, whole
 
@@ -34,9 +36,13 @@ class NoText:
     missing_bytes: frozenset[int] = frozenset()
     unknown: None = None
 
+    replayable = False
+
     def ids(self, text: str, first: bool = True) -> list[int]:
         """Raises PromptError."""
         raise unreadable(self.reason)
+
+    histories = spans = ids
 
     def pieces(self, text: str) -> list[tuple[str, int, int]]:
         """Nothing: no text is read at all."""
@@ -49,6 +55,15 @@ class NoText:
     def unknown_parts(self, text: str) -> list[str]:
         """Nothing: no text is read at all."""
         return []
+
+
+class _Part(NamedTuple):
+    """A piece of a text as it is encoded. start: where it stands in the text."""
+
+    text: str
+    is_marker: bool
+    start: int
+    first: bool
 
 
 @dataclass(frozen=True)
@@ -88,24 +103,72 @@ class Tokenizer:
         Special markers in the text stay literal, unless control is set: then they become their ids.
         Raises PromptError where the model has no tokenizer for texts.
         """
-        text = whole(text)
-        return self._ids(markers.cut(text, self._markers) if control else [(text, False)])
+        return self._ids(self._marked(text, control))
+
+    def spans(self, text: str, control: bool = False) -> list[tuple[int, int]]:
+        """For each id of `encode` the characters of the text (start, stop) that it touches: the
+        whole of one it has some bytes of, the next one for a space that encoding put before it.
+        """
+        return self._spans(self._marked(text, control))
+
+    def histories(self, text: str, control: bool = False) -> tuple[History, ...]:
+        """How each piece of a text became tokens: their ids in order are those of `encode`.
+
+        Raises PromptError like it, ValueError where the vocabulary is not `replayable`.
+        """
+        return self._histories(self._marked(text, control))
+
+    @property
+    def replayable(self) -> bool:
+        """Whether merges can be replayed: the vocabulary is byte-pair encoding, by ranks or scores,
+        without marks inside or behind words.
+        """
+        return self.encoder.replayable
+
+    def _marked(self, text, control):
+        """The text as pieces (text, is_marker)."""
+        return markers.cut(whole(text), self._markers) if control else [(text, False)]
 
     def _ids(self, pieces):
-        ids, before = [], None
-        for n, (text, is_marker) in enumerate(pieces):
-            if is_marker:
-                ids.append(self.special[text])
-            else:
-                after = pieces[n + 1][0] if n + 1 < len(pieces) else None
-                ids += self.encoder.ids(self._stripped(whole(text), before, after), first=not n)
-            before = text
+        ids = []
+        for part in self._parts(pieces):
+            marker = part.is_marker
+            ids += [self.special[part.text]] if marker else self.encoder.ids(part.text, part.first)
         return ids
 
+    def _spans(self, pieces):
+        spans = []
+        for part in self._parts(pieces):
+            own = [(0, len(part.text))]
+            own = own if part.is_marker else self.encoder.spans(part.text, part.first)
+            spans += [(start + part.start, stop + part.start) for start, stop in own]
+        return spans
+
+    def _histories(self, pieces):
+        found = []
+        for part in self._parts(pieces):
+            if part.is_marker:
+                own = [taken_whole(part.text, self.special[part.text], 0, len(part.text))]
+            else:
+                own = self.encoder.histories(part.text, part.first)
+            found += [history.moved(part.start) for history in own]
+        return tuple(found)
+
+    def _parts(self, pieces):
+        start, before = 0, None
+        for n, (text, is_marker) in enumerate(pieces):
+            after = pieces[n + 1][0] if n + 1 < len(pieces) else None
+            left, lost = (text, 0) if is_marker else self._stripped(whole(text), before, after)
+            yield _Part(left, is_marker, start + lost, first=not n)
+            start, before = start + len(text), text
+
     def _stripped(self, text, before, after):
-        """A text without the white space that the markers around it take away."""
-        text = text.lstrip() if self.strips.get(before, (False, False))[1] else text
-        return text.rstrip() if self.strips.get(after, (False, False))[0] else text
+        """A text without the white space that the markers around it take away, and how much of it
+        stood at the beginning.
+        """
+        left = text.lstrip() if self.strips.get(before, (False, False))[1] else text
+        lost = len(text) - len(left)
+        return (left.rstrip() if self.strips.get(after, (False, False))[0] else left), lost
 
     @functools.cached_property
     def _markers(self):
@@ -167,8 +230,24 @@ class Tokenizer:
 
         Special markers in the contents stay literal, unless control is set. Raises PromptError.
         """
+        return self._ids(self._rendered(messages, control))
+
+    def chat_text(self, messages, control: bool = False) -> str:
+        """What `chat` makes of the messages before it encodes them."""
+        return "".join(text for text, _ in self._rendered(messages, control))
+
+    def chat_reading(self, messages, control: bool = False):
+        """(text, ids, spans): what `chat` makes of the messages, its ids, and for each of them the
+        characters of the text that it touches, as in `spans`.
+        """
+        pieces = self._rendered(messages, control)
+        return "".join(text for text, _ in pieces), self._ids(pieces), self._spans(pieces)
+
+    def chat_histories(self, messages, control: bool = False) -> tuple[History, ...]:
+        """How each piece of `chat_text` became tokens, as in `histories`."""
+        return self._histories(self._rendered(messages, control))
+
+    def _rendered(self, messages, control):
         if self.template is None:
             raise PromptError("bad_template", reason="the file has none")
-        return self._ids(
-            chat.render(self.template, messages, self._markers, self.names, literal=not control)
-        )
+        return chat.render(self.template, messages, self._markers, self.names, literal=not control)

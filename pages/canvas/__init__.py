@@ -52,7 +52,7 @@ def atlas(payload: bytes, key: str, on_head=None) -> list | None:
 
 # ---- token strip, flow diagram and stepper: below this line --------------------------------------
 
-_tokens = _register("tokens")
+_tokens = _register("tokens", "chips.js")
 _flow = _register("flow", "flow_place.js")
 _stepper = _register("stepper")
 
@@ -121,3 +121,38 @@ def copy_link(labels: dict, key: str) -> None:
     labels: "copy", "copied", and "lang", the code of the language.
     """
     _copylink(data=labels, key=key)
+
+
+# ---- dials ---------------------------------------------------------------------------------------
+
+_dials = _register("dials", *DRAWN, "dials_paint.js")
+
+
+def dials(payload: bytes, key: str, on_position=None) -> int | None:
+    """Show a payload of viz.dials; the position a reader moved its slider to, or None before that.
+
+    `on_position` is called before the next run, with st.session_state[key]["position"].
+    """
+    return _dials(data=payload, key=key, on_position_change=on_position or _ignore).position
+
+
+# ---- a text with its tokens, and the merges of a piece -------------------------------------------
+
+_reading = _register("reading", "chips.js")
+_merges = _register("merges", "saving.js", "merges_tree.js", "merges_save.js")
+
+
+def reading(payload: bytes, key: str, on_position=None) -> int | None:
+    """Show a payload of viz.reading; the chosen position, or None before a choice.
+
+    `on_position` is called as in `tokens`.
+    """
+    return _reading(data=payload, key=key, on_position_change=on_position or _ignore).position
+
+
+def merges(payload: bytes, key: str, on_step=None) -> int | None:
+    """Show a payload of viz.merging; how many merges are done, or None before a choice.
+
+    `on_step` is called before the next run, with st.session_state[key]["cell"].
+    """
+    return _merges(data=payload, key=key, on_cell_change=on_step or _ignore).cell

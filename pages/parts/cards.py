@@ -49,8 +49,8 @@ def tokens(trace) -> None:
 
 def embedding(trace, rows) -> None:
     """Card 2: one row of numbers per token."""
-    door = _block(0, "resid_pre")
-    with card(2, "embedding", "residual", door=door, width=trace.config.width):
+    door, width = (lambda: journey.go("embedding")), trace.config.width
+    with card(2, "embedding", "residual", door=door, width=width):
         caption("embedding.caption", width=trace.config.width)
         panels.thumbnail(rows, trace, key="start_embedding")
 

@@ -74,16 +74,21 @@ def _sums(e):
         left = words.html("explain.step", sign=step.sign, value=used, name=name)
         lines.append((left, number(step.result)))
     lines.append((f"<b>{words.html('explain.recorded')}</b>", f"<b>{number(e.recorded)}</b>"))
+    return sums(lines, verdict(e.equal, e.difference, e.tolerance))
+
+
+def sums(lines: list[tuple[str, str]], verdict: str) -> str:
+    """Lines of what is added up, as HTML: what it is (left), the number (right), and a verdict."""
     body = "".join(f"<div><span>{left}</span><span>{right}</span></div>" for left, right in lines)
-    return f'<div class="tw-sums">{body}{_verdict(e)}</div>'
+    return f'<div class="tw-sums">{body}{verdict}</div>'
 
 
-def _verdict(e):
-    """Equal or not, with the difference and what is allowed."""
-    name, sign = ("equal", "✓") if e.equal else ("unequal", "✗")
+def verdict(equal: bool, difference: float, tolerance: float) -> str:
+    """Equal or not, as HTML, with the difference and what is allowed."""
+    name, sign = ("equal", "✓") if equal else ("unequal", "✗")
     word = words.html(f"explain.{name}")
     detail = words.html(
-        "explain.difference", difference=f"{abs(e.difference):.1e}", tolerance=f"{e.tolerance:.1e}"
+        "explain.difference", difference=f"{abs(difference):.1e}", tolerance=f"{tolerance:.1e}"
     )
     inside = f"<span>{sign} {word}</span><small>{detail}</small>"
     return f'<div class="tw-{name}" data-verdict="{name}">{inside}</div>'

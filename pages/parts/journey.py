@@ -9,8 +9,10 @@ from pages.parts.words import text
 
 PLACES = {  # the stops in order, with what a link to each keeps beside the choices
     "start": (),
-    "tokens": ("pos",),
+    "tokens": ("op", "pos", "cell", "ask", "system", "reply", "follow"),
+    "embedding": ("op", "pos", "cell", "ask"),
     "block": ("layer", "head", "op", "pos", "cell"),
+    "positions": ("layer", "head", "op", "pos", "cell", "at", "key_at", "factor"),
     "output": ("op", "pos", "cell"),
     "learning": ("op", "cell"),
 }

@@ -81,14 +81,18 @@ def heading(lesson: lessons.Lesson, **values) -> None:
 
 
 def tabs(lesson: lessons.Lesson, numbers: dict, op=None) -> None:
-    """Idea, maths and, for an op, its code: one click deeper each."""
-    names = [text("lesson.idea"), text("lesson.maths")] + [text("lesson.code")] * (op is not None)
-    idea, maths, *code = st.tabs(names)
-    idea.markdown(lessons.fill(lesson.idea, **numbers))
-    maths.markdown(lessons.fill(lesson.maths, **numbers))
+    """Idea, maths and the code, where there are some: one click deeper each.
+
+    op: whatever has a `source`: an op of the catalogue, or the code of a view.
+    """
+    names = ["idea"] + ["maths"] * bool(lesson.maths) + ["code"] * (op is not None)
+    tabs = dict(zip(names, st.tabs([text(f"lesson.{name}") for name in names]), strict=True))
+    for name in names[:2]:
+        if name != "code":
+            tabs[name].markdown(lessons.fill(getattr(lesson, name), **numbers))
     if op is not None:
-        code[0].code(op.source, language="python", wrap_lines=True)
-        code[0].caption(text("lesson.code_from"))
+        tabs["code"].code(op.source, language="python", wrap_lines=True)
+        tabs["code"].caption(text("lesson.code_from", file=op.file))
 
 
 def look(lesson: lessons.Lesson, **values) -> None:

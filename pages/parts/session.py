@@ -11,9 +11,12 @@ import lessons
 from pages.parts import models
 
 CHOICES = ("prompt", "lang", "mode", "control", "model")  # on every page
-PLACE = ("layer", "head", "op", "pos", "cell")  # on some
-OWN = ("op", "cell", "cell_axis")  # mean something else on each page
-LONGEST_LINKED = 2_000  # characters of a prompt that a link carries
+NUMBERS = ("pos", "cell", "at", "key_at", "factor")  # whole numbers, on some
+TEXTS = ("ask", "system", "reply", "follow")  # what is typed beside the prompt, on some
+PLACE = ("layer", "head", "op", *NUMBERS, *TEXTS)
+OF_VIEW = ("cell", "cell_axis", "at", "key_at", "factor", *TEXTS)
+OWN = ("op", *OF_VIEW)  # mean something else on each page, and but for `op` in each view of one
+LONGEST_LINKED = 2_000  # characters of a text that a link carries
 
 
 def defaults() -> dict[str, str]:
@@ -62,7 +65,8 @@ def _read(names):
     state["mode"] = _one_of(query.get("mode"), ("plain", "chat"))
     state["control"] = query.get("control") == "1"
     state["op"] = query.get("op")
-    state["pos"], state["cell"] = (_whole(query.get(name)) for name in ("pos", "cell"))
+    state.update({name: _whole(query.get(name)) for name in NUMBERS})
+    state.update({name: query.get(name) for name in TEXTS})
     state["at_layer"] = _whole(query.get("layer", left_out["layer"]))
     state["at_head"] = _whole(query.get("head", left_out["head"]))
 
@@ -116,11 +120,20 @@ def linkable() -> bool:
     return len(prompt()) <= LONGEST_LINKED
 
 
+def to_view(page: str, before: str, after: str) -> None:
+    """Go to another view of a page. Each keeps what was chosen and typed in it."""
+    kept = st.session_state.setdefault("views", {})
+    kept[page, before] = {name: get(name) for name in OF_VIEW}
+    put(op=after, **kept.get((page, after), dict.fromkeys(OF_VIEW)))
+
+
 def forget_place() -> None:
     """Other tokens: position, cells and the framed map of the old ones mean nothing."""
-    put(pos=None, cell=None, frame=None)
-    for own in st.session_state.get("places", {}).values():
-        own["cell"] = None
+    numbers = dict.fromkeys(("cell", "at", "key_at"))
+    put(pos=None, frame=None, **numbers)
+    for kept in ("places", "views"):
+        for own in st.session_state.get(kept, {}).values():
+            own.update(numbers)
 
 
 def position(n_tokens: int) -> int:
@@ -160,13 +173,13 @@ def link_to(page: str, default_model: str, kept=()) -> dict[str, str]:
 
 
 def write_link(page: str, default_model: str, kept=()) -> None:
-    """Make the address bar say what the page shows."""
-    said = link_to(page, default_model, kept)
-    for name in (*CHOICES, *PLACE):
-        if name in said and st.query_params.get(name) != said[name]:
-            st.query_params[name] = said[name]
-        elif name not in said and name in st.query_params:
-            del st.query_params[name]
+    """Make the address bar say what the page shows: all at once, for each change is a place that
+    the browser's Back leads to.
+    """
+    said, before = link_to(page, default_model, kept), st.query_params.to_dict()
+    others = {name: v for name, v in before.items() if name not in (*CHOICES, *PLACE)}
+    if others | said != before:
+        st.query_params.from_dict(others | said)
     st.session_state["written"] = (page, _link())
 
 
@@ -180,4 +193,6 @@ def _value(name, own):
         value = own.get(name)
     else:
         value = get(f"at_{name}" if name in ("layer", "head") else name)
+    if name in TEXTS and value is not None and len(value) > LONGEST_LINKED:
+        return None
     return None if value is None else str(value)

@@ -12,7 +12,8 @@ from pages.parts.words import text
 
 
 def show(page: str, opened) -> None:
-    """All controls. The start page has the prompt itself; only the block page has layer and head.
+    """All controls. The start page has the prompt itself; only pages about one head have
+    layer and head.
 
     opened: the chosen model, or None where it cannot be opened.
     """
@@ -28,7 +29,7 @@ def show(page: str, opened) -> None:
         mode(opened)
         if opened:
             _control(opened.tokenizer)
-        if opened and page == "block":
+        if opened and page in ("block", "positions"):
             _layer_and_head(opened.config)
         _language()
         labels = words.table("link", "copy", "copied") | {"lang": text("lang_code")}

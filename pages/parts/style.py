@@ -1,4 +1,4 @@
-"""The style sheet of the pages. Knows CSS and the colours of viz.theme only."""
+"""The style sheets of the pages and of their views. Knows CSS and the colours of viz.theme only."""
 
 from functools import cache
 from pathlib import Path
@@ -13,8 +13,10 @@ def _sheet(mode: str) -> str:
     colours = {name: shades[mode] for name, shades in ROLES.items()}
     colours |= {"positive": TEAL[mode][-1], "negative": RUST[mode][-1]}
     variables = "".join(f"--tw-{name}:{colour};" for name, colour in colours.items())
-    file = (Path(__file__).parent / "style.css").read_text(encoding="utf-8")
-    return f"<style>:root{{{variables}}}\n{file}</style>"
+    here = Path(__file__).parent
+    files = [here / "style.css", *sorted(here.parent.glob("views/*/*.css"))]
+    rules = "\n".join(file.read_text(encoding="utf-8") for file in files)
+    return f"<style>:root{{{variables}}}\n{rules}</style>"
 
 
 def dark() -> bool:

@@ -29,6 +29,13 @@ def page(name: str, ops=()) -> lessons.Lesson:
     return lessons.page(session.language(), name, tags)
 
 
+def view(page: str, name: str | None, tags=()) -> lessons.Lesson:
+    """The lesson of a view of a page, or (None) of the page, as it is true for these tags."""
+    if name is None:
+        return lessons.page(session.language(), page, tags)
+    return lessons.view(session.language(), f"{page}.{name}", tags)
+
+
 def error(error) -> str:
     """The sentence for one of core's errors, as HTML."""
     blank = {name: f"[[{name}]]" for name in error.params}

@@ -26,7 +26,9 @@ FLAGS = [
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
 ]
 # A deep page looks for its base path with two requests that fail.
-HARMLESS = re.compile(r"/(tokens|block|output|learning)/_stcore/(health|host-config)$")
+HARMLESS = re.compile(
+    r"/(tokens|embedding|block|positions|output|learning)/_stcore/(health|host-config)$"
+)
 
 # Counts the script runs that ended, by their last message (`session_status_changed`, two bytes):
 # the mark on the page can change and change back between two looks. Notes when the page changed.

@@ -68,7 +68,7 @@ def test_one_click_to_smollm2_and_one_back(reader):
     assert "model=" not in reader.page.url
     with reader.rerun():
         reader.key("nano").locator("button").click()
-    expect(reader.chips("tokens_strip").first).to_be_visible()
+    expect(reader.chips("reading").first).to_be_visible()
     assert reader.key("prompt").locator("textarea").input_value() == OWN
     assert "model=nano" in reader.page.url
 

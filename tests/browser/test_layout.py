@@ -11,8 +11,11 @@ import lessons
 from tests.browser import harness
 from tests.browser.conftest import SIZE
 from tests.families import build_gguf
+from tests.lessons.models import VIEWS
+from tests.pages.reader import PAGES
 
-PATHS = {"start": "/", "tokens": "/tokens", "block": "/block", "output": "/output"}
+PATHS = {"start": "/"} | {name: f"/{name}" for name in PAGES[1:]}
+VIEWED = [view.split(".") for view in VIEWS]
 LONG = "Supercalifragilistic " * 3 + "今天天气很好 <b>x</b> 🍕 https://example.org/" + "a" * 60
 
 # What sticks out of the page, of its column or of its component; what scrolls inside may be wider.
@@ -58,6 +61,16 @@ def test_a_page_fits_light_and_dark_wide_and_narrow(reader, name, language):
             assert_fits(reader)
         seen.append(reader.page.evaluate(BACKGROUND))
     assert seen[0] != seen[1]  # dark is really dark
+
+
+@pytest.mark.parametrize("page, view", VIEWED)
+def test_a_view_fits_wide_and_narrow_also_with_long_words(reader, page, view):
+    for prompt in ("The capital of France is", LONG):
+        reader.open(PATHS[page], op=view, prompt=prompt)
+        for width in (1440, 820):
+            reader.page.set_viewport_size({"width": width, "height": SIZE["height"]})
+            reader.calm()
+            assert_fits(reader)
 
 
 @pytest.mark.parametrize("name", PATHS)

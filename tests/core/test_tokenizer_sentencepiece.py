@@ -7,9 +7,15 @@ from tokenizers import Tokenizer as Library
 from tokenizers import models
 
 from core.errors import ModelFileError
-from core.text.sentencepiece import merge
+from core.text.merges import join
+from core.text.sentencepiece import by_score
 from core.text.tokenizer import from_gguf
 from tests import vocabularies as make
+
+
+def merge(text, scores):
+    """The symbols that are left."""
+    return [symbol for symbol, _ in join(text, by_score(scores))[0]]
 
 
 def slowly(text, scores):

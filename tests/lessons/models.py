@@ -6,6 +6,7 @@ are small, but no two of a model are alike where a lesson could mix them up.
 
 from functools import cache
 
+from core.analyse import traits
 from core.model.config import ModelConfig, Rope, Scaling
 from core.record.catalogue import catalogue_of
 
@@ -55,10 +56,18 @@ def places(config):
             yield catalogue.op(id, layer), layer
 
 
+# the views of pages but the first of each, whose lesson is the page's
+VIEWS = """tokens.compare tokens.chat tokens.space tokens.vocabulary
+embedding.neighbours embedding.arithmetic embedding.map embedding.tied
+positions.clocks positions.distance positions.longer""".split()
+
+
 def page_tags(config):
     """What the pages of a model may be given: page name and tags."""
     catalogue = catalogue_of(config)
     yield from ((name, frozenset()) for name in ("start", "tokens", "learning"))
+    yield from (("embedding", traits.of_embedding(config, tied)) for tied in (True, False))
+    yield from (("positions", traits.of_positions(config, n)) for n in range(config.n_layers))
     parts = [("block", block) for block in catalogue.blocks] + [("output", catalogue.after)]
     for name, ops in parts:
         yield name, frozenset().union(*(op.tags for op in ops.values()))
@@ -70,7 +79,10 @@ def variants() -> list[tuple[str, str, frozenset]]:
     found = {}
     for config in CONFIGS.values():
         found |= {("ops", op.id, op.tags): None for op, _ in places(config)}
-        found |= {("pages", name, tags): None for name, tags in page_tags(config)}
+        for page, tags in page_tags(config):
+            found[("pages", page, tags)] = None
+            own = (view for view in VIEWS if view.startswith(f"{page}."))
+            found |= {("views", view, tags): None for view in own}
     return list(found)
 
 

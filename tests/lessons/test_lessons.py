@@ -15,11 +15,12 @@ import lessons
 from core.errors import SENTENCES
 from core.model.axes import OP_AXES
 from lessons import loader
-from tests.lessons.models import variants
+from tests.lessons.models import VIEWS, variants
 
 OPS = list(OP_AXES)
-PAGES = "start tokens block output learning".split()
-ABOUT_NANO = PAGES[:4]  # pages that any model shows, and say there what is only small in Nano
+PAGES = "start tokens embedding block positions output learning".split()
+ABOUT_NANO = PAGES[:6]  # pages that any model shows, and say there what is only small in Nano
+WITH_VIEWS = ("tokens", "embedding", "positions")
 ALL = [pytest.param(*form, id="-".join([form[1], *sorted(form[2])])) for form in variants()]
 
 AXES = {axis for axes in OP_AXES.values() for axis in axes}
@@ -47,7 +48,7 @@ TRUE_OF_ALL = {
     "0.0005",
 }  # what is left is a model's
 FORMULA = {"1%", "0.044715"}  # a format, and a constant of GELU
-NOT_NUMBERS = re.compile(r"\[\[\w+\]\]|\$\$.*?\$\$|SmolLM2|⟨F0 9F⟩", re.DOTALL)
+NOT_NUMBERS = re.compile(r"\[\[\w+\]\]|\$\$.*?\$\$|SmolLM2|llama3|float32|⟨F0 9F⟩", re.DOTALL)
 ONE_MODELS = re.compile("Paris|London|France|French|Mary|John|Eiffel|Blick|巴黎|法国|埃菲尔")
 CHINESE = re.compile(r"[\u4e00-\u9fff]")
 
@@ -58,7 +59,8 @@ def placeholders(template: str) -> set[str]:
 
 def fields(language: str, kind: str, name: str, tags) -> dict[str, str]:
     """The sections that a lesson has under these tags, by field name."""
-    lesson = {"ops": lessons.op, "pages": lessons.page}[kind](language, name, tags)
+    door = {"ops": lessons.op, "pages": lessons.page, "views": lessons.view}[kind]
+    lesson = door(language, name, tags)
     return {field: body for field, body in asdict(lesson).items() if body}
 
 
@@ -70,9 +72,11 @@ def chinese_texts() -> list[tuple[str, str]]:
     return found
 
 
-def allowed(kind: str, field: str) -> set[str]:
+def allowed(kind: str, name: str, field: str, body: str) -> set[str]:
     if field in MARKDOWN:
         return NUMBERS
+    if kind == "views" or name in WITH_VIEWS:  # tests/pages shows them all, with their own values
+        return placeholders(body)
     from_run = FROM_RUN if kind == "pages" and field in ("look", "reveal") else set()
     return NUMBERS | TEXTS | from_run
 
@@ -133,9 +137,9 @@ def test_short_texts_have_dotted_keys():
 
 
 @pytest.mark.parametrize("language", lessons.LANGUAGES)
-@pytest.mark.parametrize("kind, names", [("ops", OPS), ("pages", PAGES)])
+@pytest.mark.parametrize("kind, names", [("ops", OPS), ("pages", PAGES), ("views", VIEWS)])
 def test_every_op_and_page_has_its_file_and_no_other(language, kind, names):
-    found = {path.stem for path in (loader.ROOT / language / kind).iterdir()}
+    found = {path.stem for path in (loader.ROOT / language / kind).glob("*.md")}
     assert found == set(names)
 
 
@@ -150,7 +154,8 @@ def test_both_languages_hold_the_same_sections_and_placeholders(kind, name, tags
 @pytest.mark.parametrize("kind, name, tags", ALL)
 def test_both_languages_state_the_same_formula_and_shapes(kind, name, tags):
     def content(language):
-        maths = re.sub(r"\\text\{[^}]*\}", "", fields(language, kind, name, tags)["maths"])
+        maths = fields(language, kind, name, tags).get("maths", "$$$$")
+        maths = re.sub(r"\\text\{[^}]*\}", "", maths)
         return maths.split("$$")[1], re.findall(r"`([^`]+)`", maths)
 
     assert content("en") == content("zh")
@@ -160,14 +165,16 @@ def test_both_languages_state_the_same_formula_and_shapes(kind, name, tags):
 @pytest.mark.parametrize("kind, name, tags", ALL)
 def test_placeholders_are_known_and_tokens_stay_out_of_markdown(language, kind, name, tags):
     for field, body in fields(language, kind, name, tags).items():
-        assert placeholders(body) <= allowed(kind, field), field
+        assert placeholders(body) <= allowed(kind, name, field, body), field
         assert "[[" not in loader.PLACEHOLDER.sub("", body), field
 
 
 @pytest.mark.parametrize("language", lessons.LANGUAGES)
 @pytest.mark.parametrize("kind, name, tags", ALL)
 def test_maths_has_one_display_formula_and_names_only_our_axes(language, kind, name, tags):
-    maths = fields(language, kind, name, tags)["maths"]
+    maths = fields(language, kind, name, tags).get("maths")
+    if kind == "views" and maths is None:
+        return
     # With the formula on the same line, st.markdown would set it as inline maths.
     assert re.match(r"\$\$\n[^$]+\n\$\$\n\n", maths)
     assert maths.count("$$") == 2
@@ -175,7 +182,7 @@ def test_maths_has_one_display_formula_and_names_only_our_axes(language, kind, n
     formula = maths.split("$$")[1]
     assert formula.count("{") == formula.count("}") and "[[" not in formula
     axes = [axis for shape in re.findall(r"`([^`]+)`", maths) for axis in shape.split(", ")]
-    assert axes and set(axes) <= AXES
+    assert (axes or kind == "views") and set(axes) <= AXES
 
 
 @pytest.mark.parametrize("op", OPS)
@@ -222,7 +229,17 @@ def test_a_gist_is_short(kind, name, tags):
 def test_a_prediction_asks_and_its_answer_comes_from_the_run(language, name):
     lesson = lessons.page(language, name)
     assert re.search("[?？]", lesson.predict)
-    assert placeholders(lesson.reveal) & FROM_RUN
+    from_run = allowed("pages", name, "reveal", lesson.reveal) - NUMBERS - TEXTS
+    assert placeholders(lesson.reveal) & from_run
+
+
+@pytest.mark.parametrize("language", lessons.LANGUAGES)
+@pytest.mark.parametrize("name", VIEWS)
+def test_a_prediction_of_a_view_is_answered_by_the_run(language, name):
+    lesson = lessons.view(language, name)
+    assert bool(lesson.predict) == bool(lesson.reveal)
+    if lesson.predict:
+        assert re.search("[?？]", lesson.predict) and placeholders(lesson.reveal)
 
 
 @pytest.mark.parametrize("language", lessons.LANGUAGES)
@@ -249,7 +266,8 @@ def test_both_languages_hold_the_same_keys_and_placeholders(name):
 def test_no_short_text_states_the_sizes_or_the_words_of_one_model(language):
     """But for what is said of a model's own presets and of its reference run."""
     for key, body in loader._table(language, "ui").items():
-        if not key.startswith("presets.") and key != "checks.reference":
+        own = key.startswith("presets.") or ".example_" in key
+        if not own and key != "checks.reference":
             said = set(NUMBER.findall(NOT_NUMBERS.sub("", body)))
             assert said <= TRUE_OF_ALL | FORMULA, key
             assert not ONE_MODELS.search(body), key

@@ -14,7 +14,7 @@ import lessons
 
 ROOT = Path(__file__).parents[2]
 FRAME = str(ROOT / "pages" / "frame.py")
-PAGES = ("start", "tokens", "block", "output")
+PAGES = ("start", "tokens", "embedding", "block", "positions", "output")
 MARKS = re.compile(r"\[\[\w+\]\]|\*\*|`|\n")
 
 
@@ -28,8 +28,11 @@ def open_page(name: str, /, **link) -> AppTest:
 
 
 def html(app: AppTest) -> list[str]:
-    """The HTML that our own renderer put on the page, as it is sent to the browser."""
-    return [element.proto.body for element in app.get("html")]
+    """The HTML that our own renderer put on the page, as it is sent to the browser, without the
+    style sheet.
+    """
+    sent = [element.proto.body for element in app.get("html")]
+    return [body for body in sent if not body.startswith("<style")]
 
 
 def plain(source: str) -> str:

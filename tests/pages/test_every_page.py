@@ -50,13 +50,15 @@ def lesson_sections(name):
     return {
         "start": ("title", "gist", "idea", "maths", "look", "predict"),
         "tokens": ("title", "gist", "idea", "maths", "look", "predict"),
+        "embedding": ("title", "gist", "idea", "maths", "look", "predict"),
+        "positions": ("title", "gist", "idea", "maths", "look", "predict"),
         "block": ("title", "predict"),
         "output": ("title", "gist", "idea", "maths", "look", "predict"),
     }[name]
 
 
 @EACH_LANGUAGE
-@pytest.mark.parametrize("name", ["tokens", "block", "output"])
+@pytest.mark.parametrize("name", reader.PAGES[1:])
 def test_the_answer_stands_there_only_when_it_is_asked_for(name, language):
     app = reader.open_page(name, lang=language, **ASKING.get(name, {}))
     answer = lessons.page(language, name).reveal
@@ -117,7 +119,7 @@ def test_every_preset_is_shown_with_its_note(language, presets):
         assert framed == [[preset.layer, preset.head]]
 
 
-@pytest.mark.parametrize("name", ["tokens", "block", "output"])
+@pytest.mark.parametrize("name", reader.PAGES[1:])
 def test_a_preset_from_the_sidebar_goes_to_its_layer_and_head(name):
     app = reader.open_page(name, layer=2, head=7)
     app.button(key="preset_side_repeat").click().run()
@@ -176,7 +178,8 @@ def test_a_space_at_the_end_is_noticed_and_can_be_taken_away():
 
 
 @pytest.mark.parametrize(
-    "door, name", [("tokens", "tokens"), ("heads", "block"), ("scores", "output")]
+    "door, name",
+    [("tokens", "tokens"), ("embedding", "embedding"), ("heads", "block"), ("scores", "output")],
 )
 def test_each_stage_of_the_start_page_opens_its_page(door, name):
     """Also with a prompt in the link, which Streamlit holds on to."""

@@ -12,12 +12,15 @@ import lessons
 from core import open_model
 from core.record.catalogue import catalogue_of
 from tests.families import build_gguf
+from tests.lessons.models import VIEWS
 from tests.pages import reader
 
 FAMILIES = ("gpt2", "gemma2", "gemma3", "olmo2", "gpt_neox", "smollm3")
 EACH = pytest.mark.parametrize("family", FAMILIES)
 # every lesson of every family is rendered in both languages by tests/lessons
 BOTH = [(family, "en") for family in FAMILIES] + [("gpt2", "zh"), ("gemma2", "zh")]
+EVERY_VIEW = [("tokens", "merges"), ("embedding", "row"), ("positions", "rotation")]
+EVERY_VIEW += [tuple(view.split(".")) for view in VIEWS]
 EACH_IN_A_LANGUAGE = pytest.mark.parametrize("family, language", BOTH)
 PROMPT = "the cat and the other cat"
 DOUBLE_SIGN = re.compile(r"[−+] −\d")  # a negative number that is added stands in brackets
@@ -96,6 +99,18 @@ def test_every_step_of_the_output(family, language, opened, paths):
         assert reader.verdict(app) == "equal"
         lesson = lessons.op(language, id, op.tags)
         assert not reader.missing(app, lesson.idea)
+
+
+@EACH
+@pytest.mark.parametrize("page, view", EVERY_VIEW)
+def test_every_view_shows_any_model(page, view, family, opened):
+    app = opened(page, family, op=view, layer=1, head=3)
+    assert not app.exception, app.exception[0].value
+    assert not reader.notices(app, "error")
+    assert app.session_state["op"] == view
+    app.session_state["reveal"] = True
+    assert_whole(app.run(), "en", "")
+    assert reader.verdict(app) in ("equal", None)
 
 
 @EACH

@@ -31,6 +31,12 @@ BAD = [
     {"mode": "zzz"},
     {"control": "zzz"},
     {"control": 1},
+    {"at": 99999999},
+    {"key_at": "-3"},
+    {"factor": 0},
+    {"factor": 999},
+    {"ask": "x" * 5000},
+    {"ask": "<b>x</b> [[token]]", "system": "$x$", "reply": "\x00", "follow": "*y*"},
     {"op": "attn.weights", "pos": 2, "cell": 4000},
     {"op": "logits", "cell": 49152},
     {"op": "final_norm", "cell": 576, "pos": 99},
@@ -39,14 +45,14 @@ BAD = [
 
 
 @pytest.mark.usefixtures("smollm")
-@pytest.mark.parametrize("name", ["tokens", "block", "output"])
+@pytest.mark.parametrize("name", reader.PAGES[1:])
 @pytest.mark.parametrize("link", BAD, ids=str)
 def test_a_bad_value_in_the_link_is_replaced_by_a_good_one(name, link):
     app = reader.open_page(name, **link)
     assert not app.exception
     assert not reader.title_missing(app, "en", name)
     assert not reader.notices(app, "error")
-    assert reader.verdict(app) == ("equal" if name in ("block", "output") else None)
+    assert reader.verdict(app) == "equal"
 
 
 @pytest.mark.usefixtures("smollm")

@@ -5,7 +5,7 @@ links leave out. What the prompts of Nano show is measured in tests/nano.
 import pytest
 
 import lessons
-from core import open_model
+from core import RunSpec, open_model, run
 from pages.parts import models
 from tests.pages import reader
 
@@ -60,6 +60,13 @@ def test_what_shows_the_same_is_found_by_its_name_or_else_the_first():
             assert found.of == after
             ids = [other.id for other in lessons.presets(after)]
             assert found.id == (preset.id if preset.id in ids else ids[0])
+
+
+def test_the_same_word_is_three_tokens_or_one(smollm):
+    preset = by_id(SMOLLM2, "spelling")
+    trace = run(RunSpec("smollm2-135m-instruct", prompt=preset.prompt))
+    assert trace.tokens == ("st", "raw", "berry", "␣and", "␣strawberry")
+    assert trace.read("attn.weights", preset.layer)[preset.head, 4, 3] > 0.8
 
 
 @pytest.mark.usefixtures("smollm")

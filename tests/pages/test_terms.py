@@ -100,8 +100,9 @@ def test_the_output_shows_every_token(small, op, n):
     assert len(json.loads(chart.proto.spec)["data"][0]["customdata"]) == 200
 
 
-def test_the_tokens_page_shows_the_table_with_its_words(small):
-    (table,) = pictures(small("tokens", pos=1))
+def test_the_embedding_page_shows_the_table_with_its_words(small):
+    assert not pictures(small("tokens", pos=1))
+    (table,) = (meta for meta in pictures(small("embedding", pos=1)) if len(meta["rows"]) == 200)
     assert table["rows"][17] == "17 w17" and len(table["rows"]) == 200
     assert table["marks"] == [[17, 0, 18, 48]] and table["selected"][0] == 17
 

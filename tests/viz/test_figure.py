@@ -65,6 +65,38 @@ def test_a_histogram_keeps_its_counts_and_escapes_its_mark(dark):
     assert drawn.layout.yaxis.type == "log"
 
 
+COUNTS = np.array([1, 10, 1000, 100, 10, 5, 4, 3, 2, 1, 1, 1])
+
+
+def marked(marks):
+    names = {"role_name": "logits", "title": "x", "count_title": "n"}
+    return figure.histogram(COUNTS, np.arange(13.0), marks=marks, **names).layout
+
+
+def test_a_name_stands_above_every_bar_that_it_may_reach_over():
+    ends = marked([(0.0, "a"), (2.5, "<b>$x$"), (12.0, "c")]).annotations
+    assert [mark.x for mark in ends] == [0.0, 2.5, 12.0]
+    assert [mark.y for mark in ends] == [3.0, 3.0, np.log10(3)]
+    assert ends[1].text == "&lt;b&gt;&#36;x&#36;"
+
+
+def test_names_beside_each_other_stand_at_two_heights_within_the_axis():
+    layout = marked([(2.1, "a"), (2.2, "b")])
+    a, b = layout.annotations
+    assert a.ay != b.ay
+    low, high = layout.yaxis.range
+    assert (high - 3) / (high - low) * 240 > 50  # pixels above the highest bar
+
+
+def test_a_clicked_bar_says_how_its_text_looks_and_the_others_stay_readable(dark):
+    """Plotly fails at a click where the font of a chosen text is not given."""
+    names = {"role_name": "residual", "title": "x", "digits": ".1f"}
+    (trace,) = figure.bars(["a", "b"], [2, 1], dark=dark, **names).data
+    ink = figure.INK[dark]
+    assert trace.selected.textfont.color == trace.unselected.textfont.color == ink
+    assert 0.5 < trace.unselected.marker.opacity < trace.selected.marker.opacity == 1
+
+
 @pytest.mark.parametrize(
     "most, ticks",
     [

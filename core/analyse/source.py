@@ -1,0 +1,22 @@
+"""The code of a function as it stands in its file, for pages that show it. Knows no figures."""
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+
+@dataclass(frozen=True)
+class Source:
+    """The text of some functions. file: where they stand, from the project's folder on."""
+
+    source: str
+    file: str
+
+
+def of(*functions: Callable) -> Source:
+    """The code of one function or several of one file."""
+    file = Path(inspect.getsourcefile(functions[0])).relative_to(ROOT)
+    return Source("\n\n".join(map(inspect.getsource, functions)), file.as_posix())

@@ -1,0 +1,96 @@
+"""The views of a page: a switch between a few, each with a lesson of its own. A page begins with
+its first view, whose lesson is the page's.
+
+Knows the session, lessons and the bar that steps; knows no view by name.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import streamlit as st
+
+from pages import canvas
+from pages.parts import html, lesson, session, small, walk, words
+from pages.parts.words import text
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What a view puts beside its lesson.
+
+    values: what the lesson's sentences may name besides sizes and tokens. draw() puts the figures
+    on the page. answer() -> what the revealed answer names besides, computed when it is asked for.
+    code: a `core.analyse.source.Source`, the functions that made the numbers.
+    """
+
+    draw: Callable[[], None]
+    values: dict
+    answer: Callable[[], dict] = dict
+    code: object = None
+
+
+def show(page: str, views: dict[str, Callable], trace, tags=()) -> None:
+    """A page of views. views: by name, view(trace, position) -> Shown. tags: what the model does in
+    its own way here; they pick the lines of the lessons.
+    """
+    names, whole = tuple(views), words.view(page, None, tags)
+    view = walk.current_op(names, names[0])
+    this = whole if view == names[0] else words.view(page, view, tags)
+    position = session.position(len(trace.ids))
+    html.show(f'<h1 class="tw-title">{html.rich(whole.title)}</h1>')
+    _switch(page, names, view)
+    shown = views[view](trace, position)
+    numbers = lesson.sizes(trace)
+    values = numbers | lesson.token_values(trace, position) | shown.values
+    html.show(f'<p class="tw-gist">{html.rich(this.gist, **values)}</p>')
+    with st.container(key="stage"):
+        left, right = st.columns([1, 2], gap="medium")
+    with left:
+        lesson.tabs(this, numbers, shown.code)
+        lesson.look(this, **values)
+        if this.predict:
+            lesson.predict(this, values, shown.answer)
+        if this.small:
+            small.note(this, trace.model)
+    with right:
+        shown.draw()
+    with st.bottom:
+        _bar(page, names, view)
+
+
+def go(page: str, before: str, after: str) -> None:
+    """Go to another view of the page; a revealed answer is covered again."""
+    st.session_state["reveal"] = False
+    session.to_view(page, before, after)
+
+
+def name(page: str, view: str) -> str:
+    """What a view is called on the switch and in the bar."""
+    return text(f"{page}.views.{view}")
+
+
+def _switch(page, names, view):
+    """The views as a switch."""
+    key = f"view_{page}"
+    st.session_state[key] = view
+    st.segmented_control(
+        text("views.switch"),
+        names,
+        format_func=lambda each: name(page, each),
+        key=key,
+        required=True,
+        on_change=lambda: go(page, view, st.session_state[key]),
+        label_visibility="collapsed",
+    )
+
+
+def _bar(page, names, view):
+    """Previous and next view, by buttons and by arrow keys."""
+    key = f"walk_{page}"
+
+    def moved():
+        go(page, view, names[st.session_state[key]["move"]["step"]])
+
+    labels = words.table("stepper", *walk.LABELS) | {"aria": text("views.switch")}
+    data = {"steps": [name(page, each) for each in names], "step": names.index(view)}
+    canvas.stepper(data | {"layer": 0, "n_layers": 0, "labels": labels}, key=key, on_move=moved)

@@ -1,0 +1,216 @@
+"""One token's row: looked up, in its table, in the file, and its length among all rows. Where the
+model changes the row before the first block, these steps too.
+"""
+
+import streamlit as st
+
+from core.analyse import explain, rows, source
+from core.analyse.sizes import is_nano
+from core.analyse.view import step_view
+from core.files import place
+from core.record.catalogue import Op
+from pages.parts import (
+    charts,
+    explanation,
+    html,
+    lesson,
+    panels,
+    run,
+    session,
+    strip,
+    style,
+    terms,
+    walk,
+    words,
+)
+from pages.parts.html import Token, number
+from pages.parts.views import Shown
+from pages.parts.words import text
+from viz import figure
+
+LINE = 16  # bytes in a line
+FEW = 12  # positions of an equal row that are named
+
+
+def view(trace, position: int) -> Shown:
+    """The row of the chosen token, and one number of it."""
+    looked_up = run.compute(step_view, trace, "embed", None, 0, position, walk.column("embed"))
+    walk.settle(looked_up)
+    values = {"id": f"{trace.ids[position]:,}", "column": looked_up.index[-1]}
+    values |= lesson.sizes(trace) | lesson.token_values(trace, position)
+
+    def draw():
+        _row(trace, position, looked_up, values)
+        _table(trace, position, values)
+        _file(trace, position, values)
+        _length(trace, position, values)
+        _further(trace, position, values)
+
+    return Shown(draw, values, lambda: _answer(trace, position), _code(trace.catalogue.op("embed")))
+
+
+def _code(op: Op):
+    """The lookup, and what makes numbers of bytes."""
+    ours = source.of(place.read_row, place.stored, place.take_apart)
+    return source.Source(f"{op.source}\n\n{ours.source}", f"{op.file}, {ours.file}")
+
+
+def _answer(trace, position):
+    return {"n_same": run.compute(rows.n_entering, trace, position)}
+
+
+def _name(key, **values):
+    html.show(f'<p class="tw-panel-name">{words.html(f"embedding.row.{key}", **values)}</p>')
+
+
+def _caption(key, **values):
+    html.show(f'<p class="tw-caption">{words.html(f"embedding.row.{key}", **values)}</p>')
+
+
+# ---- looked up, and in its table -----------------------------------------------------------------
+
+
+def _row(trace, position, looked_up, values):
+    """The tokens, and the rows that they picked."""
+    strip.show(trace, position, key="row_tokens")
+    html.show(f"<p>{words.html('embedding.row.chosen', **values)}</p>")
+    on_cell = walk.chosen("row_embed", "embed", looked_up.output)
+    panels.show(looked_up.output, trace, key="row_embed", on_cell=on_cell)
+    if others := run.compute(rows.again, trace, position):
+        where = ", ".join(map(str, others[:FEW])) + (" …" if len(others) > FEW else "")
+        _caption("again", token=values["token"], positions=where)
+
+
+def _table(trace, position, values):
+    """The row among all rows; where these had to be put together, among its neighbours too."""
+    id, column = trace.ids[position], values["column"]
+    whole = run.compute(rows.table, trace.model, id, column)
+    _name("table", **values)
+    _caption("table_whole" if whole.block == (1, 1) else "table_reduced", **values)
+    if is_nano(trace.model):
+        _caption("table_nano")
+    if whole.block != (1, 1):
+        near = rows.around(trace.model, id, column)
+        panels.show(near, trace, key="row_around", on_cell=_same_row("row_around", near))
+    on_cell = _same_row("row_table", whole) if whole.block == (1, 1) else None
+    panels.show(whole, trace, key="row_table", on_cell=on_cell)
+
+
+def _same_row(key, panel):
+    """A callback: the column of a cell of the table becomes the chosen number of the row."""
+    axis = 1 if panel.columns == "embedding" else 0  # a wide table lies on its side
+    return lambda: session.put(cell=st.session_state[key]["cell"][axis], cell_axis="embedding")
+
+
+# ---- in the file ---------------------------------------------------------------------------------
+
+
+def _file(trace, position, values):
+    """Where the row lies, the bytes that are there now, and what they say."""
+    found = run.compute(rows.from_file, trace, position, values["column"])
+    here, id = trace.model.source.embed, trace.ids[position]
+    _name("file", **values)
+    facts = [[words.html(f"embedding.row.{name}"), shown] for name, shown in _facts(here, id)]
+    html.show(html.table([], facts, "left tw-facts"))
+    kind = ("library", "float", "scaled")[len(found.stored.spans)]
+    _caption(f"bytes_{kind}", **values, dtype=here.dtype)
+    html.show(_dump(found.stored))
+    html.show(_sums(found, here, values, kind))
+
+
+def _facts(here, id):
+    """(what, value as HTML) of the place of a row."""
+    sizes = {"rows": f"{here.shape[0]:,}", "width": here.shape[1], "dtype": here.dtype}
+    sizes |= {"per_block": here.per_block, "block_bytes": here.block_bytes}
+    sizes |= {"row_bytes": here.row_bytes, "offset": f"{here.offset:,}", "id": f"{id:,}"}
+    each = "type_blocks" if here.per_block > 1 else "type_each"
+    yield "file_name", html.rich("`[[name]]`", name=here.path.name)
+    yield "tensor", html.rich("`[[name]]` · [[rows]] × [[width]]", name=here.tensor, **sizes)
+    yield "type", words.html(f"embedding.row.{each}", **sizes)
+    blocks = "[[width]] ÷ [[per_block]]" if here.per_block > 1 else "[[width]]"
+    yield "row_bytes", html.rich(f"{blocks} × [[block_bytes]] = [[row_bytes]]", **sizes)
+    yield "table_offset", f"{here.offset:,}"
+    at = f"<b>{here.row_offset(id):,}</b>"
+    yield "row_offset", html.rich("[[offset]] + [[id]] × [[row_bytes]] = ", **sizes) + at
+
+
+def _dump(stored):
+    """Bytes as lines, each with its place in the file; those that make the number stand out."""
+    kinds = {}
+    for kind, (first, stop) in zip(("own", "scale"), stored.spans[::-1], strict=False):
+        kinds |= dict.fromkeys(range(first, stop), kind)
+    cells = [f'<b class="{kinds.get(i, "")}">{byte:02X}</b>' for i, byte in enumerate(stored.raw)]
+    lines = [
+        f"<span>{stored.offset + at:,}</span>{''.join(cells[at : at + LINE])}"
+        for at in range(0, len(cells), LINE)
+    ]
+    return f'<div class="tw-hex">{"".join(f"<div>{line}</div>" for line in lines)}</div>'
+
+
+def _sums(found, here, values, kind):
+    """From the bytes to the number, beside the one of the run."""
+    own = [found.stored.raw[first:stop].hex(" ").upper() for first, stop in found.stored.spans]
+    names = {"scaled": ("scale", "whole")}.get(kind, (kind,))
+    lines = []
+    for n, name in enumerate(names):
+        said = {"bytes": own[n] if own else "", "dtype": here.dtype, "column": values["column"]}
+        left = words.html(f"embedding.row.sum_{name}", **said)
+        lines.append((left, _exact(found.stored.parts[n])))
+    if len(names) > 1:
+        lines.append((words.html("embedding.row.product"), _exact(found.stored.value)))
+    recorded = words.html("explain.recorded")
+    lines.append((f"<b>{recorded}</b>", f"<b>{_exact(found.recorded)}</b>"))
+    return explanation.sums(lines, explanation.verdict(found.equal, found.difference, 0.0))
+
+
+def _exact(value):
+    """As many digits as tell any two float32 apart."""
+    return f"{value:.9g}".replace("-", "−")
+
+
+# ---- its length ----------------------------------------------------------------------------------
+
+
+def _length(trace, position, values):
+    """The length of the row on the histogram of all lengths, with the two ends by name."""
+    seen = run.compute(rows.among, trace.model, trace.ids[position])
+    norms, display = rows.norms(trace.model), trace.model.tokenizer.display
+    _name("length", **values)
+    ends = {"shortest": Token(display(seen.shortest)), "longest": Token(display(seen.longest))}
+    n_shorter = f"{seen.n_shorter:,}"
+    _caption("length_caption", length=number(seen.length), n_shorter=n_shorter, **ends, **values)
+    ids = dict.fromkeys((seen.shortest, trace.ids[position], seen.longest))
+    drawn = figure.histogram(
+        seen.counts,
+        seen.edges,
+        role_name="residual",
+        title=text("embedding.row.length_axis"),
+        count_title=text("embedding.row.count_axis"),
+        marks=[(float(norms[id]), display(id)) for id in ids],
+        dark=style.dark(),
+    )
+    alt = text("embedding.row.length_alt", length=number(seen.length))
+    st.plotly_chart(drawn, key="row_lengths", config=figure.saving("row_lengths"), alt=alt)
+    columns = (seen.edges[:-1], seen.edges[1:], seen.counts)
+    bins = zip(*(column.tolist() for column in columns), strict=True)
+    charts.save("row_lengths", ("from", "to", "count"), list(bins))
+
+
+# ---- what comes before the first block -----------------------------------------------------------
+
+
+def _further(trace, position, values):
+    """The steps that change the row before the first block, where the model has some."""
+    for op in list(trace.catalogue.before)[1:]:
+        step = run.compute(step_view, trace, op, None, 0, position, values["column"])
+        entry = trace.catalogue.op(op)
+        this = words.op(entry)
+        title, gist = html.rich(this.title), html.rich(this.gist)
+        html.show(f'<p class="tw-panel-name">{title}</p><p class="tw-caption">{gist}</p>')
+        panels.show(step.output, trace, key=f"row_{op}")
+        terms.show_parts(step.inputs + step.weights, trace, op)
+        with st.container(border=True):
+            explanation.show(run.compute(explain, trace, op, None, step.index), trace)
+        with st.expander(text("output.about_step", name=this.title)):
+            lesson.tabs(this, lesson.sizes(trace), entry)
+            lesson.look(this, **values)

@@ -1,0 +1,116 @@
+"""The table read the other way: the last vector against the row of each candidate."""
+
+import streamlit as st
+
+from core.analyse import explain, source, tied
+from pages.parts import (
+    charts,
+    explanation,
+    html,
+    lesson,
+    run,
+    session,
+    strip,
+    style,
+    terms,
+    words,
+)
+from pages.parts.html import Token, number, percent
+from pages.parts.views import Shown
+from pages.parts.words import text
+from viz import figure
+
+SCORES = tied.SCORES
+
+
+def view(trace, position: int) -> Shown:
+    """The vector after a position and the candidates; one of them is taken apart."""
+    best = run.compute(tied.candidates, trace, position, _chosen(trace.config.vocab))
+    mine = next((c for c in best if c.id == session.get("cell")), best[0])
+    values = lesson.sizes(trace) | lesson.token_values(trace, position)
+    values |= {"candidate": Token(mine.text), "candidate_id": f"{mine.id:,}"}
+
+    def draw():
+        strip.show(trace, position, key="tied_tokens")
+        html.show(f"<p>{_shared(trace, values)}</p>")
+        _bars(best, mine, values)
+        _product(trace, position, mine, values)
+
+    return Shown(draw, values, lambda: _answer(trace, position), _code(trace))
+
+
+def _code(trace):
+    """The output layer, and the search for the nearest row."""
+    op, ours = trace.catalogue.op(SCORES), source.of(tied.nearest)
+    return source.Source(f"{op.source}\n\n{ours.source}", f"{op.file}, {ours.file}")
+
+
+def _shared(trace, values):
+    """Whether the table serves twice, and what a second one costs or would cost."""
+    seen = tied.shared(trace.model)
+    sizes = {"table": f"{seen.table:,}", "otherwise": f"{seen.otherwise:,}"}
+    kind = "tied" if trace.model.weights.tied else "untied"
+    return words.html(f"embedding.tied.{kind}", **values, **sizes, share=percent(seen.share))
+
+
+def _chosen(vocab):
+    """The candidate that was chosen; None where none was, or the vocabulary has none of that id."""
+    if (session.get("cell") or 0) >= vocab:
+        session.settle(cell=None)
+    return session.get("cell")
+
+
+def _answer(trace, position):
+    """The winner by dot product beside the winner by cosine."""
+    seen, display = run.compute(tied.nearest, trace, position), trace.model.tokenizer.display
+    which = "same" if seen.by_dot == seen.by_cosine else "other"
+    return {
+        "by_dot": Token(display(seen.by_dot)),
+        "logit": number(seen.logit),
+        "by_cosine": Token(display(seen.by_cosine)),
+        "cosine": number(seen.cosine),
+        "verdict": text(f"embedding.tied.{which}"),
+    }
+
+
+def _bars(best, mine, values):
+    """The candidates with their dot products; a click takes one apart."""
+    name = words.html("embedding.tied.bars", n=len(best), **values)
+    html.show(f'<p class="tw-panel-name">{name}</p>')
+    ids = [c.id for c in best]
+
+    def on_select():
+        if points := st.session_state["tied_bars"]["selection"]["point_indices"]:
+            session.put(cell=ids[points[0]])
+
+    drawn = figure.bars(
+        [c.text for c in best],
+        [c.logit for c in best],
+        role_name="logits",
+        title=text("embedding.tied.axis"),
+        digits=".4f",
+        chosen=ids.index(mine.id),
+        dark=style.dark(),
+    )
+    st.plotly_chart(
+        drawn,
+        key="tied_bars",
+        on_select=on_select,
+        selection_mode="points",
+        config=figure.saving("candidates"),
+        alt=text("embedding.tied.alt", n=len(best)),
+    )
+    rows = [(c.rank, c.id, c.text, c.logit) for c in best]
+    charts.save("candidates", ("rank", "id", "token", "logit"), rows)
+
+
+def _product(trace, position, mine, values):
+    """Vector and row above each other, then the sum of their products."""
+    said = values | {"rank": f"{mine.rank:,}", "logit": number(mine.logit)}
+    html.show(f"<p>{words.html('embedding.tied.chosen', **said)}</p>")
+    term = terms.chosen(SCORES)
+    parts = run.compute(tied.operands, trace, position, mine.id, term)
+    terms.show_parts(parts, trace, SCORES)
+    explained = run.compute(explain, trace, SCORES, None, (position, mine.id))
+    with st.container(border=True):
+        explanation.show(explained, trace, terms.pointed(parts))

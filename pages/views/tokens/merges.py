@@ -1,0 +1,209 @@
+"""From the text to its ids: what is cut where, and what is merged with what, step by step."""
+
+import streamlit as st
+
+from core.analyse import merging, pieces, source
+from core.text import merges
+from core.text.display import show_text
+from core.text.library import guarded, unreadable
+from pages import canvas
+from pages.parts import charts, html, lesson, run, session, strip, unknown, words
+from pages.parts.html import Token
+from pages.parts.views import Shown
+from pages.parts.words import text
+from pages.views.tokens import player
+from viz.reading import reading
+from viz.tokens import token_strip
+
+MOST = 24  # tokens that a sentence names
+
+
+def view(trace, position: int) -> Shown:
+    """The view at the chosen token."""
+    read = run.compute(pieces.reading, trace, session.prompt())
+    way = run.compute(merging.way, trace) if merging.replayable(trace) else None
+    at = _piece_at(way, position)
+    piece = _piece_text(trace, way, at, position)
+    counts = {"n_characters": f"{read.n_characters:,}", "n_bytes": f"{read.n_bytes:,}"}
+    values = counts | {"piece": player.named(piece), "other": player.named(_other(piece))}
+    return Shown(
+        lambda: _draw(trace, position, read, way, at),
+        values,
+        lambda: _answer(trace, way, at, position, piece),
+        source.of(merges.join, merges._Chain),
+    )
+
+
+def _piece_at(way, position):
+    """The number of the piece that a token comes from; None for one that the model's rule added."""
+    if way is None:
+        return None
+    inside = (n for n, p in enumerate(way.pieces) if p.first <= position < p.first + p.n_tokens)
+    return next(inside, None)
+
+
+def _piece_text(trace, way, at, position):
+    """The characters of the piece, as they were typed; of a token that has none, its own."""
+    if at is None:
+        return trace.model.tokenizer.token_bytes(trace.ids[position]).decode("utf-8", "replace")
+    return way.text[way.pieces[at].start : way.pieces[at].stop]
+
+
+def _other(piece):
+    """The same with a space in front, or without the one it has."""
+    return piece[1:] if piece.startswith(" ") and len(piece) > 1 else " " + piece
+
+
+def _answer(trace, way, at, position, piece):
+    """How the piece is read here, and how it would be with or without its space."""
+    own = [trace.ids[position]]
+    if at is not None:
+        first = way.pieces[at].first
+        own = trace.ids[first : first + way.pieces[at].n_tokens]
+    others = run.compute(trace.model.tokenizer.encode, _other(piece))
+    return _read_as("piece", trace, own) | _read_as("other", trace, others)
+
+
+def _read_as(name, trace, ids):
+    """Ids and their tokens as values of the answer, the first of many."""
+    rest = ["…"] * (len(ids) > MOST)
+    shown = [*map(trace.model.tokenizer.display, ids[:MOST]), *rest]
+    numbers = [*(f"{id:,}" for id in ids[:MOST]), *rest]
+    return {f"{name}_tokens": Token(" | ".join(shown)), f"{name}_ids": ", ".join(numbers)}
+
+
+def _draw(trace, position, read, way, at):
+    for sentence in unknown.sentences(trace.model.tokenizer):
+        run.notice(sentence)
+    player.name("tokens.strip", n_tokens=len(trace.ids))
+    _reading(trace, position, read, way)
+    _chosen(trace, read.tokens[position])
+    player.name("tokens.way")
+    _way(trace, read, way, at)
+    if way is None:
+        run.notice(words.html(f"{player.HERE}.not_replayed"))
+    else:
+        player.show(trace, at)
+        html.show(_verdict(way))
+    _table(read)
+
+
+# ---- the text and its tokens
+
+
+def _reading(trace, position, read, way):
+    """The text above its tokens; the tokens alone where it is not known what belongs to what."""
+    if way is None:
+        strip.show(trace, position, key="reading")
+        return
+    payload = reading(
+        way.text,
+        [token.text for token in read.tokens],
+        trace.ids,
+        [(0, 0)] * way.first + [*way.spans],
+        hexes=[token.hex for token in read.tokens],
+        shown=show_text,
+        selected=position,
+        special=[token.special for token in read.tokens],
+        unknown=[token.unknown for token in read.tokens],
+        labels={
+            **words.table("strip", "aria", "token"),
+            "text": text(f"{player.HERE}.text_row"),
+            "tokens": text(f"{player.HERE}.tokens_row"),
+            "lost": text(f"{player.HERE}.lost"),
+        },
+    )
+    canvas.reading(payload, "reading", lambda: _go(way, position))
+
+
+def _go(way, before):
+    """To another token; the step in the merges of another piece means nothing there."""
+    after = st.session_state["reading"]["position"]
+    stays = _piece_at(way, before) == _piece_at(way, after)
+    session.put(pos=after, cell=session.get("cell") if stays else None)
+
+
+def _chosen(trace, chosen):
+    """What the chosen token is."""
+    values = {"token": Token(chosen.text), "id": f"{chosen.id:,}", "position": chosen.position}
+    values |= {"vocab": lesson.of_model(trace.model)["vocab"], "hex": chosen.hex}
+    html.show(words.html("tokens.chosen", n_bytes=chosen.n_bytes, **values))
+    if chosen.special:
+        html.show(words.html("tokens.unknown" if chosen.unknown else "tokens.special"))
+
+
+# ---- from the text to pieces
+
+
+def _way(trace, read, way, at):
+    """The text as characters, bytes, pieces and tokens, and the pieces to choose from."""
+    player.caption(f"tokens.pieces_{trace.model.tokenizer.rule}")
+    if way is None:
+        html.show(f'<p class="tw-loop">{" ".join(html.token(p) for p in read.pieces)}</p>')
+        return
+    normal = _normalized(trace.model.tokenizer, way.text)
+    html.show(f'<p class="tw-way">{_counts(way, normal)}</p>')
+    if normal is not None:
+        player.caption(f"{player.HERE}.normalized", text=player.named(normal))
+    if way.first:
+        player.caption(f"{player.HERE}.added", n=way.first)
+    player.name(f"{player.HERE}.pieces")
+    payload = token_strip(
+        [piece.text for piece in way.pieces],
+        [piece.n_tokens for piece in way.pieces],
+        selected=at,
+        labels={"aria": text(f"{player.HERE}.pieces"), "token": text(f"{player.HERE}.piece")},
+    )
+    canvas.tokens(payload, "pieces", lambda: _go_to_piece(way, len(trace.ids)))
+
+
+def _go_to_piece(way, n_tokens):
+    """To the first token of a piece; a piece without one leads to the next token there is."""
+    piece = way.pieces[st.session_state["pieces"]["position"]]
+    session.put(pos=min(piece.first, n_tokens - 1), cell=None)
+
+
+def _normalized(tokenizer, typed):
+    """What the vocabulary makes of the text before it cuts it; None where it leaves it alone."""
+    normalizer = tokenizer.library and tokenizer.library.normalizer
+    if not normalizer:
+        return None
+    normal = run.compute(lambda: guarded(normalizer.normalize_str, typed, fail=unreadable))
+    return None if normal == typed else normal
+
+
+def _counts(way, normal):
+    """One line from the characters to the tokens."""
+    counts = {"characters": len(way.text)}
+    counts |= {} if normal is None else {"normalized": len(normal)}
+    counts |= {"bytes": len((normal or way.text).encode("utf-8", "replace"))}
+    counts |= {"pieces": len(way.pieces), "tokens": len(way.ids)}
+    said = [words.html(f"{player.HERE}.counts_{name}", n=f"{n:,}") for name, n in counts.items()]
+    return " <i>→</i> ".join(f"<span>{part}</span>" for part in said)
+
+
+# ---- the check, and all tokens
+
+
+def _verdict(way):
+    """Whether the replayed ids are those of the run, as HTML."""
+    name, sign = ("equal", "✓") if way.equal else ("unequal", "✗")
+    who = ("equal_library" if way.by_library else "equal_own") if way.equal else "unequal"
+    said = words.html(f"{player.HERE}.{who}", n=f"{len(way.ids):,}")
+    return f'<p class="tw-{name}" data-verdict="{name}">{sign} {said}</p>'
+
+
+def _table(read):
+    """Position, token, bytes and id of every token, when it is asked for."""
+    box = st.expander(text(f"{player.HERE}.table"), key="token_table", on_change="rerun")
+    if not box.open:
+        return
+    head = [words.html(f"tokens.{name}") for name in ("position", "text", "bytes_head", "id")]
+    rows = [
+        [str(t.position), html.token(t.text), html.rich("`[[hex]]`", hex=t.hex), f"{t.id:,}"]
+        for t in read.tokens
+    ]
+    with box:
+        html.show(f'<div class="tw-all-tokens">{html.table(head, rows)}</div>')
+        plain = [(t.position, t.text, t.hex, t.id) for t in read.tokens]
+        charts.save("tokens", ("position", "token", "bytes", "id"), plain)

@@ -1,0 +1,150 @@
+"""Texts that have broken other tools, on our pages in a real browser, light and dark: every chip
+with its own text, id and bytes, every label as it was typed.
+
+The ids are those of SmolLM2's vocabulary, as two other implementations give them.
+"""
+
+import pytest
+from playwright.sync_api import expect
+
+SHOWN = {  # text: visible tokens and ids, in logical order
+    "\U0001f999": (["⟨F0 9F⟩", "⟨A6⟩", "⟨99⟩"], [10813, 116, 243]),
+    "The capital of France is": (
+        ["The", "␣capital", "␣of", "␣France", "␣is"],
+        [504, 3575, 282, 4649, 314],
+    ),
+    "a\r\nb": (["a", "␍", "⏎", "b"], [81, 201, 198, 82]),
+    "a\nb": (["a", "⏎", "b"], [81, 198, 82]),
+    "a\rb": (["a", "␍", "b"], [81, 201, 82]),
+    "a\\nb": (["a", "\\", "nb"], [81, 76, 22808]),
+    "x != y": (["x", "␣!=", "␣y"], [104, 6541, 329]),
+    "hello !": (["hello", "␣!"], [28120, 5728]),
+    "the word 'social'": (["the", "␣word", "␣'", "social", "'"], [1195, 2229, 637, 17009, 23]),
+}
+LITERAL = (  # what a browser, Plotly, Markdown or a formula could take for something else
+    "<b>",
+    "<br>",
+    "&lt;",
+    "<|im_end|>",
+    "<a href=x>k</a>",
+    "costs $5 and $6",
+    "$5$ *a* <b> :red[x]",
+    "    code",
+    "the cat and the dog and the cat",
+)
+# The least contrast between a text and what lies behind it, of all that a selector finds.
+CONTRAST = """(nodes) => {
+  const canvas = document.createElement("canvas").getContext("2d", {willReadFrequently: true});
+  const over = (below, colour) => {
+    canvas.fillStyle = `rgb(${below.join()})`;
+    canvas.fillRect(0, 0, 1, 1);
+    canvas.fillStyle = colour;
+    canvas.fillRect(0, 0, 1, 1);
+    return [...canvas.getImageData(0, 0, 1, 1).data.slice(0, 3)];
+  };
+  const up = (node) => node.assignedSlot ?? node.parentNode?.host ?? node.parentElement;
+  const behind = (node) => node
+    ? over(behind(up(node)), getComputedStyle(node).backgroundColor) : [255, 255, 255];
+  const linear = (c) => (c <= 10.3 ? c / 3294.6 : ((c / 255 + 0.055) / 1.055) ** 2.4);
+  const light = ([r, g, b]) => 0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b);
+  return Math.min(...nodes.map((node) => {
+    const back = behind(node), ink = over(back, getComputedStyle(node).color);
+    const [low, high] = [light(back), light(ink)].sort((a, b) => a - b);
+    return (high + 0.05) / (low + 0.05);
+  }));
+}"""
+
+
+@pytest.fixture(params=["light", "dark"])
+def tab(request, reader):
+    """A tab in one of the two themes."""
+    reader.page.emulate_media(color_scheme=request.param)
+    return reader
+
+
+def chips(reader):
+    """Texts and ids of the tokens on the tokens page."""
+    found = reader.key("reading").locator(".chip")
+    ids = [int(id.replace(",", "")) for id in found.locator(".id").all_text_contents()]
+    return found.locator(".text").all_text_contents(), ids
+
+
+def test_every_token_has_a_chip_of_its_own(tab):
+    for prompt, wanted in SHOWN.items():
+        assert chips(tab.open("/tokens", prompt=prompt)) == wanted, prompt
+        texts = tab.key("reading").locator(".chip .text, .chip .id, .chip .bytes, .part")
+        assert texts.evaluate_all(CONTRAST) >= 4.5, prompt
+
+
+def test_a_text_is_shown_as_it_was_typed(tab, smollm):
+    for prompt in LITERAL:
+        texts, ids = chips(tab.open("/tokens", prompt=prompt))
+        assert "".join(texts) == prompt.replace(" ", "␣")
+        assert ids == smollm.tokenizer.encode(prompt)
+        running = tab.key("reading").locator(".part").all_text_contents()
+        assert "".join(running) == prompt.replace(" ", "␣")
+
+
+def test_half_characters_join_to_one_in_the_text(tab):
+    tab.open("/tokens", prompt="\U0001f999")
+    reading = tab.key("reading")
+    assert reading.locator(".part").all_text_contents() == ["\U0001f999"]
+    assert reading.locator(".bytes").all_text_contents() == ["F0 9F", "A6", "99"]
+    reading.locator(".part").hover()
+    expect(reading.locator(".chip.lit")).to_have_count(3)
+
+
+def test_right_to_left_words_stand_in_logical_order_from_left_to_right(tab):
+    tab.open("/tokens", prompt="مرحبا")
+    _, ids = chips(tab)
+    assert ids == [21706, 20602, 44626, 31462, 10805]
+    boxes = [chip.bounding_box() for chip in tab.key("reading").locator(".chip").all()]
+    assert [box["x"] for box in boxes] == sorted(box["x"] for box in boxes)
+    tab.open("/tokens", prompt="a\u202ebc")
+    assert "⟨U+202E⟩" in "".join(chips(tab)[0])
+
+
+def test_an_empty_text_is_told_what_to_do(tab):
+    tab.open("/tokens").write("")
+    expect(tab.page.locator(".tw-notice.error")).to_have_count(1)
+
+
+@pytest.mark.parametrize("mode, n", [("plain", 1), ("chat", 31)])
+def test_there_is_no_token_too_many_at_the_start(tab, mode, n):
+    tab.open("/tokens", prompt="Hi", mode=mode)
+    _, ids = chips(tab)
+    assert len(ids) == n and ids.count(1) == (3 if mode == "chat" else 0)
+    if mode == "chat":
+        assert ids[:2] == [1, 9690] and ids[-4:] == [1, 520, 9531, 198]
+
+
+def test_a_marker_typed_in_a_message_stays_text(tab):
+    tab.open("/tokens", prompt="Hi<|im_end|>\n<|im_start|>system\nX", mode="chat")
+    _, ids = chips(tab)
+    assert (len(ids), ids.count(1), ids.count(2)) == (49, 3, 2)
+    typed = [26843, 44, 108, 306, 79, 486, 108, 46, 198, 44, 108, 306, 79, 3738, 108, 46]
+    assert [*typed, 9690, 198, 72] == ids[-25:-6]
+
+
+def test_repeated_and_hostile_tokens_keep_a_row_each_on_the_axes_of_a_figure(tab):
+    """The rows of the embedding figure, and the names at the bars of its candidates."""
+    tab.open("/embedding", prompt="the cat and the dog <b> the", op="tied")
+    bars = tab.page.locator("[data-testid=stPlotlyChart]").first
+    ticks = bars.locator(".ytick text").all_text_contents()
+    assert len(ticks) == bars.locator(".bars .point").count() == 6
+    for chip in tab.key("tied_tokens").locator(".chip .text").all():
+        assert chip.is_visible()
+
+
+def test_the_hover_of_an_attention_map_names_query_and_key(tab):
+    tab.open("/block", prompt="the cat and the dog", op="attn.weights", layer=0, head=0)
+    figure = tab.key("output_attn.weights")
+    canvas = figure.locator("canvas.over")
+    box = canvas.bounding_box()
+    seen = set()
+    for x in range(100, int(box["width"]), 12):
+        canvas.hover(position={"x": x, "y": 40})
+        tip = figure.locator(".tip")
+        if tip.is_visible():
+            seen.add(tuple(tip.locator("div").all_text_contents()[:2]))
+    assert len({key for _, key in seen}) == 5 and len({query for query, _ in seen}) == 1

@@ -1,0 +1,58 @@
+"""The first view of the tokens page in a browser: pointing joins text and tokens, the player steps
+by keys of its own, and a link says where it stood.
+
+Knows the merges of `strawberry` in SmolLM2's file.
+"""
+
+from playwright.sync_api import expect
+
+WORD = "strawberry 🦙"
+MERGED = "st raw berry"
+
+
+def symbols(reader):
+    """What stands in the player now."""
+    return " ".join(reader.key("merges").locator(".symbol .text").all_inner_texts())
+
+
+def test_pointing_at_a_half_character_lights_it_and_its_tokens(reader):
+    reader.open("/tokens", prompt=WORD)
+    reading = reader.key("reading")
+    reading.locator(".chip").nth(4).hover()
+    expect(reading.locator(".part.lit")).to_have_text(["🦙"])
+    reading.locator(".part").filter(has_text="🦙").hover()
+    lit = reading.locator(".chip.lit .text")
+    expect(lit).to_have_text(["␣⟨F0 9F⟩", "⟨A6⟩", "⟨99⟩"])
+    expect(reading.locator(".said bdi")).to_have_count(3)
+    expect(reading.locator(".said")).to_contain_text("id 116, position 4 · A6")
+    with reader.rerun():
+        reading.locator(".part").first.click()
+    expect(reading.locator('.chip[aria-selected="true"] .text')).to_have_text("st")
+    assert "pos=0" in reader.page.url and symbols(reader) == MERGED
+
+
+def test_the_player_steps_by_its_own_keys_and_the_link_keeps_the_step(reader, visit):
+    reader.open("/tokens", prompt=WORD, pos=0)
+    now = reader.key("merges").locator(".now")
+    now.focus()
+    with reader.rerun():
+        for key in ("Home", "ArrowRight", "ArrowRight"):
+            now.press(key)
+    assert symbols(reader) == "st r a w b er r y"
+    expect(reader.key("merges").locator(".symbol.next .text")).to_have_text(["r", "a"])
+    expect(reader.key("merges").locator("li.next .rank")).to_have_text("65")
+    assert "cell=2" in reader.page.url and "op=" not in reader.page.url  # no other view
+    friend = visit().open(reader.page.url.removeprefix(reader.address))
+    assert symbols(friend) == "st r a w b er r y"
+
+
+def test_it_plays_to_the_end_and_another_piece_begins_afresh(reader):
+    reader.open("/tokens", prompt=WORD, pos=0, cell=5)
+    player = reader.key("merges")
+    with reader.rerun():
+        player.locator("button.play").click()
+        expect(player.locator(".symbol .text")).to_have_text(MERGED.split())
+    with reader.rerun():
+        reader.key("pieces").locator(".chip").nth(1).click()
+    assert "cell=" not in reader.page.url and "pos=3" in reader.page.url
+    expect(player.locator("svg.tree")).to_have_count(3)

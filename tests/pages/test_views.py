@@ -1,0 +1,78 @@
+"""Every view of a page in every language: its lesson whole, its answer on demand, what was typed
+in it kept while the reader looks elsewhere.
+
+Knows what any view must show; what its figures say is tested view by view.
+"""
+
+import pytest
+
+import lessons
+from tests.lessons.models import VIEWS
+from tests.pages import reader
+
+pytestmark = pytest.mark.usefixtures("smollm")
+EACH_LANGUAGE = pytest.mark.parametrize("language", lessons.LANGUAGES)
+EACH_VIEW = pytest.mark.parametrize("page, view", [view.split(".") for view in VIEWS])
+EACH_MODEL = pytest.mark.parametrize("model", ["smollm2-135m-instruct", "nano"])
+SECTIONS = ("gist", "idea", "maths", "look", "predict")
+
+
+def assert_whole(app, language, page):
+    assert not app.exception
+    assert not reader.title_missing(app, language, page)
+    assert not reader.notices(app, "error")
+    assert "[[" not in reader.text(app)
+
+
+@EACH_LANGUAGE
+@EACH_VIEW
+@EACH_MODEL
+def test_a_view_shows_its_lesson_and_its_answer_on_demand(page, view, language, model):
+    app = reader.open_page(page, op=view, lang=language, model=model)
+    assert_whole(app, language, page)
+    lesson = lessons.view(language, f"{page}.{view}")
+    for section in SECTIONS:
+        assert not reader.missing(app, getattr(lesson, section)), section
+    assert app.button_group(key=f"view_{page}").value == view
+    if lesson.reveal:
+        assert reader.missing(app, lesson.reveal)
+        app.session_state["reveal"] = True
+        assert_whole(app.run(), language, page)
+        assert not reader.missing(app, lesson.reveal)
+
+
+@EACH_LANGUAGE
+@EACH_VIEW
+def test_a_view_shows_nothing_of_the_other_language(page, view, language):
+    (other,) = set(lessons.LANGUAGES) - {language}
+    text = reader.text(reader.open_page(page, op=view, lang=language))
+    lesson = lessons.view(other, f"{page}.{view}")
+    long = [part for part in reader.pieces(lesson.idea + lesson.look) if len(part) > 12]
+    assert long and not [part for part in long if part in text]
+
+
+@pytest.mark.parametrize("page", ["tokens", "embedding", "positions"])
+def test_a_switch_leads_to_each_view_and_covers_the_answer(page):
+    app = reader.open_page(page)
+    app.session_state["reveal"] = True
+    for view in (view.split(".")[1] for view in VIEWS if view.startswith(page)):
+        app.button_group(key=f"view_{page}").set_value(view).run()
+        assert_whole(app, "en", page)
+        assert app.query_params["op"] in (view, [view])
+        lesson = lessons.view("en", f"{page}.{view}")
+        assert not lesson.reveal or reader.missing(app, lesson.reveal)
+
+
+def test_each_view_keeps_what_was_typed_in_it():
+    app = reader.open_page("embedding", op="neighbours", ask="cat")
+    for view, typed in (("arithmetic", "king - man + woman"), ("neighbours", "cat")):
+        app.button_group(key="view_embedding").set_value(view).run()
+        assert app.session_state["ask"] in (None, typed)
+        app.session_state["ask"], app.session_state["moved"] = typed, True
+        assert_whole(app.run(), "en", "embedding")
+    app.button_group(key="view_embedding").set_value("arithmetic").run()
+    assert app.session_state["ask"] == "king - man + woman"
+    app.switch_page("tokens.py").run()
+    assert app.session_state["ask"] is None
+    app.switch_page("embedding.py").run()
+    assert app.session_state["ask"] == "king - man + woman"
