@@ -16,4 +16,5 @@ views.show(
     },
     trace,
     traits.of_positions(trace.config, layer),
+    layer,
 )

@@ -29,9 +29,10 @@ class Shown:
     code: object = None
 
 
-def show(page: str, views: dict[str, Callable], trace, tags=()) -> None:
+def show(page: str, views: dict[str, Callable], trace, tags=(), layer: int | None = None) -> None:
     """A page of views. views: by name, view(trace, position) -> Shown. tags: what the model does in
-    its own way here; they pick the lines of the lessons.
+    its own way here; they pick the lines of the lessons. layer: the one that the page is about, if
+    it is about one; the bar then changes it, too.
     """
     names, whole = tuple(views), words.view(page, None, tags)
     view = walk.current_op(names, names[0])
@@ -55,7 +56,9 @@ def show(page: str, views: dict[str, Callable], trace, tags=()) -> None:
     with right:
         shown.draw()
     with st.bottom:
-        _bar(page, names, view)
+        _bar(page, names, view, layer, trace.config.n_layers)
+    if layer is not None:
+        walk.shortcuts()
 
 
 def go(page: str, before: str, after: str) -> None:
@@ -84,13 +87,18 @@ def _switch(page, names, view):
     )
 
 
-def _bar(page, names, view):
-    """Previous and next view, by buttons and by arrow keys."""
+def _bar(page, names, view, layer, n_layers):
+    """Previous and next view, and the layer where there is one: by buttons and by arrow keys."""
     key = f"walk_{page}"
 
     def moved():
-        go(page, view, names[st.session_state[key]["move"]["step"]])
+        move = st.session_state[key]["move"]
+        if names[move["step"]] != view:
+            go(page, view, names[move["step"]])
+        if layer is not None:
+            session.put(at_layer=move["layer"])
 
     labels = words.table("stepper", *walk.LABELS) | {"aria": text("views.switch")}
     data = {"steps": [name(page, each) for each in names], "step": names.index(view)}
-    canvas.stepper(data | {"layer": 0, "n_layers": 0, "labels": labels}, key=key, on_move=moved)
+    data |= {"layer": layer or 0, "n_layers": 0 if layer is None else n_layers}
+    canvas.stepper(data | {"labels": labels}, key=key, on_move=moved)

@@ -19,7 +19,7 @@ from tests.pages import reader
 
 EACH_LANGUAGE = pytest.mark.parametrize("language", lessons.LANGUAGES)
 EACH_PAGE = pytest.mark.parametrize("name", reader.PAGES)
-NUMBERS = pytest.mark.parametrize("name", ["start", "block", "output"])
+NUMBERS = pytest.mark.parametrize("name", ["start", "embedding", "block", "positions", "output"])
 
 
 @pytest.fixture

@@ -95,12 +95,23 @@ def test_shares(share, shown):
 # ---- the link ------------------------------------------------------------------------------------
 
 
+class Query(dict):
+    """The address, as Streamlit hands it out."""
+
+    to_dict = dict.copy
+
+    def from_dict(self, values):
+        """Other values, all at once."""
+        self.clear()
+        self.update(values)
+
+
 @pytest.fixture
 def visit(monkeypatch):
     """A reader who opens a link: the session, after the link was read."""
 
     def opened(**link):
-        fake = SimpleNamespace(session_state={}, query_params=dict(link))
+        fake = SimpleNamespace(session_state={}, query_params=Query(link))
         monkeypatch.setattr(session, "st", fake)
         session.begin({"small": "small", "large": "/models/large.gguf"})
         return fake
