@@ -4,7 +4,7 @@ the session.
 
 import streamlit as st
 
-from pages.parts import html, session, style, words
+from pages.parts import html, inputs, session, style, words
 from pages.parts.words import text
 from viz import figure
 
@@ -17,21 +17,38 @@ def how_many(vocab: int) -> int:
     return vocab if vocab <= ALL and st.session_state.get("all_bars") else FIRST
 
 
+def clickable(drawn, key: str, pick, *, name: str, alt: str, box=st) -> None:
+    """A figure whose points can be clicked: pick(number of the point) is called before the next
+    run. name: what the saved picture is called. alt: the figure in words. box: where it is shown.
+    """
+
+    def on_select():
+        points = st.session_state[key]["selection"]["point_indices"]
+        if points:
+            pick(points[0])
+
+    saving, selects = figure.saving(name), {"on_select": on_select, "selection_mode": "points"}
+    box.plotly_chart(drawn, key=key, config=saving, alt=alt, **selects)
+
+
+def spread(counts, edges, *, name: str, title: str, count_title: str, alt: str, **how) -> None:
+    """A histogram, and its bins as CSV. how: `role_name` and `marks`, as viz.figure takes them."""
+    names = {"title": title, "count_title": count_title}
+    drawn = figure.histogram(counts, edges, **names, **how, dark=style.dark())
+    st.plotly_chart(drawn, key=name, config=figure.saving(name), alt=alt)
+    columns = (edges[:-1].tolist(), edges[1:].tolist(), counts.tolist())
+    save(name, ("from", "to", "count"), list(zip(*columns, strict=True)))
+
+
 def pick_op(steps: tuple[str, ...], op: str) -> None:
     """The steps as a switch."""
-
-    def picked():
-        session.put(op=st.session_state["output_op"], cell=None)
-
-    st.session_state["output_op"] = op
-    st.segmented_control(
-        text("output.step"),
+    inputs.switch(
         steps,
-        format_func=words.short,
+        op,
         key="output_op",
-        required=True,
-        on_change=picked,
-        label_visibility="collapsed",
+        label=text("output.step"),
+        name=words.short,
+        pick=lambda picked: session.put(op=picked, cell=None),
     )
 
 
@@ -39,9 +56,8 @@ def chosen_id(best, vocab: int) -> int:
     """The token that is explained: the chosen one, else the most probable."""
     if session.get("op") == "final_norm":
         return best.top[0].id
-    if (session.get("cell") or 0) >= vocab:
-        session.settle(cell=None)
-    return best.top[0].id if session.get("cell") is None else session.get("cell")
+    chosen = session.below("cell", vocab)
+    return best.top[0].id if chosen is None else chosen
 
 
 def candidates(best, op: str, id: int, vocab: int) -> None:
@@ -63,20 +79,13 @@ def candidates(best, op: str, id: int, vocab: int) -> None:
         dark=style.dark(),
         upper=None if logits else 1.0,
     )
-
-    def on_select():
-        points = st.session_state[f"bars_{op}"]["selection"]["point_indices"]
-        if points:
-            session.put(cell=ids[points[0]])
-
-    box = st.container(height=TALL, border=False) if whole else st.container()
-    box.plotly_chart(
+    clickable(
         drawn,
-        key=f"bars_{op}",
-        on_select=on_select,
-        selection_mode="points",
-        config=figure.saving(op),
+        f"bars_{op}",
+        lambda n: session.put(cell=ids[n]),
+        name=op,
         alt=text(f"output.{op}_alt", n=len(best.top)),
+        box=st.container(height=TALL, border=False) if whole else st,
     )
     rows = [(c.rank, c.id, c.text, c.logit, c.prob) for c in best.top]
     save(op, ("rank", "id", "token", "logit", "probability"), rows)
@@ -91,21 +100,16 @@ def vocabulary(best, mine, op: str, scores: str, last: str) -> None:
     kind = f"{scores}_caption" if scores == last else "uncapped_caption"
     caption = words.html(f"output.{kind}", log_sum_exp=html.number(best.log_sum_exp))
     html.show(f'<p class="tw-caption">{caption}</p>')
-    drawn = figure.histogram(
+    spread(
         best.counts,
         best.edges,
+        name="logits_histogram",
         role_name="logits",
         title=text(f"output.{scores}_axis"),
         count_title=text("output.count_axis"),
         marks=[(mine.logit, mine.text)],
-        dark=style.dark(),
+        alt=text("output.all_alt"),
     )
-    settings = figure.saving("logits_histogram")
-    st.plotly_chart(drawn, key=f"all_{op}", config=settings, alt=text("output.all_alt"))
-    rows = list(
-        zip(best.edges[:-1].tolist(), best.edges[1:].tolist(), best.counts.tolist(), strict=True)
-    )
-    save("logits_histogram", ("from", "to", "count"), rows)
 
 
 def chosen(mine, scores: str, vocab: str) -> None:

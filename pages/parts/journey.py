@@ -10,7 +10,7 @@ from pages.parts.words import text
 PLACES = {  # the stops in order, with what a link to each keeps beside the choices
     "start": (),
     "tokens": ("op", "pos", "cell", "ask", "system", "reply", "follow"),
-    "embedding": ("op", "pos", "cell", "ask"),
+    "embedding": ("op", "pos", "cell", "at", "ask"),
     "block": ("layer", "head", "op", "pos", "cell"),
     "positions": ("layer", "head", "op", "pos", "cell", "at", "key_at", "factor"),
     "output": ("op", "pos", "cell"),

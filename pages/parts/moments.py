@@ -3,13 +3,10 @@
 Knows viz and words; what was measured is given.
 """
 
-import streamlit as st
-
 from core.analyse import learning
 from pages.parts import charts, html, style, training, words
 from pages.parts.html import number, percent, token
 from pages.parts.words import text
-from viz import figure
 from viz.curves import Line, curves
 
 
@@ -75,20 +72,8 @@ def _curves(story, at, lines, **options):
 
 def _chart(name, drawn, story):
     """A chart whose points choose a moment."""
-
-    def on_select():
-        points = st.session_state[name]["selection"]["point_indices"]
-        if points:
-            training.go_to(story, points[0])
-
-    st.plotly_chart(
-        drawn,
-        key=name,
-        on_select=on_select,
-        selection_mode="points",
-        config=figure.saving(name),
-        alt=text(f"learning.{name}_alt"),
-    )
+    alt = text(f"learning.{name}_alt")
+    charts.clickable(drawn, name, lambda n: training.go_to(story, n), name=name, alt=alt)
 
 
 def guesses(story, at: int, values: dict) -> None:

@@ -66,7 +66,7 @@ def _read(names):
     state["control"] = query.get("control") == "1"
     state["op"] = query.get("op")
     state.update({name: _whole(query.get(name)) for name in NUMBERS})
-    state.update({name: query.get(name) for name in TEXTS})
+    state.update({name: query.get(name, "")[:LONGEST_LINKED] or None for name in TEXTS})
     state["at_layer"] = _whole(query.get("layer", left_out["layer"]))
     state["at_head"] = _whole(query.get("head", left_out["head"]))
 
@@ -136,12 +136,17 @@ def forget_place() -> None:
             own.update(numbers)
 
 
+def below(name: str, n: int) -> int | None:
+    """A chosen number; where it is not below n, or none was chosen, None, in the link too."""
+    if get(name) is not None and get(name) >= n:
+        settle(**{name: None})
+    return get(name)
+
+
 def position(n_tokens: int) -> int:
     """The chosen position; the last where none is chosen or it is past the end."""
-    chosen = get("pos")
-    if chosen is not None and chosen >= n_tokens:
-        settle(pos=None)
-    return n_tokens - 1 if get("pos") is None else chosen
+    chosen = below("pos", n_tokens)
+    return n_tokens - 1 if chosen is None else chosen
 
 
 def layer_and_head(config) -> tuple[int, int]:

@@ -10,7 +10,7 @@ import streamlit as st
 from core.analyse.view import place_of_output
 from core.model.axes import OP_AXES, VOCAB_OPS
 from pages import canvas
-from pages.parts import html, panels, session, walk, words
+from pages.parts import html, inputs, panels, session, walk, words
 from pages.parts.html import number, token
 from pages.parts.words import text
 
@@ -89,15 +89,13 @@ def _order(n):
         return orders[0]
     wanted = session.get("order")
     order = wanted if wanted in orders else orders[0]
-    st.session_state["terms_order"] = order
-    st.segmented_control(
-        text("explain.order"),
+    inputs.switch(
         orders,
-        format_func=lambda name: text(f"explain.by_{name}", few=FEW),
+        order,
         key="terms_order",
-        required=True,
-        on_change=lambda: session.put(order=st.session_state["terms_order"]),
-        label_visibility="collapsed",
+        label=text("explain.order"),
+        name=lambda name: text(f"explain.by_{name}", few=FEW),
+        pick=lambda picked: session.put(order=picked),
     )
     return order
 

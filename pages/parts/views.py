@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from pages import canvas
-from pages.parts import html, lesson, session, small, walk, words
+from pages.parts import html, inputs, lesson, session, small, walk, words
 from pages.parts.words import text
 
 
@@ -40,6 +40,8 @@ def show(page: str, views: dict[str, Callable], trace, tags=(), layer: int | Non
     position = session.position(len(trace.ids))
     html.show(f'<h1 class="tw-title">{html.rich(whole.title)}</h1>')
     _switch(page, names, view)
+    with st.bottom:  # before what may be refused: the way to the other views stays
+        _bar(page, names, view, layer, trace.config.n_layers)
     shown = views[view](trace, position)
     numbers = lesson.sizes(trace)
     values = numbers | lesson.token_values(trace, position) | shown.values
@@ -55,8 +57,6 @@ def show(page: str, views: dict[str, Callable], trace, tags=(), layer: int | Non
             small.note(this, trace.model)
     with right:
         shown.draw()
-    with st.bottom:
-        _bar(page, names, view, layer, trace.config.n_layers)
     if layer is not None:
         walk.shortcuts()
 
@@ -74,16 +74,13 @@ def name(page: str, view: str) -> str:
 
 def _switch(page, names, view):
     """The views as a switch."""
-    key = f"view_{page}"
-    st.session_state[key] = view
-    st.segmented_control(
-        text("views.switch"),
+    inputs.switch(
         names,
-        format_func=lambda each: name(page, each),
-        key=key,
-        required=True,
-        on_change=lambda: go(page, view, st.session_state[key]),
-        label_visibility="collapsed",
+        view,
+        key=f"view_{page}",
+        label=text("views.switch"),
+        name=lambda each: name(page, each),
+        pick=lambda picked: go(page, view, picked),
     )
 
 

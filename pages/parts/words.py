@@ -2,7 +2,7 @@
 
 import lessons
 from pages.parts import session
-from pages.parts.html import rich
+from pages.parts.html import rich, show
 
 
 def text(key: str, /, **values) -> str:
@@ -16,6 +16,16 @@ def html(key: str, /, **values) -> str:
     """A short text from ui.toml as HTML, its values escaped: may hold prompt text."""
     blank = {name: f"[[{name}]]" for name in values}
     return rich(lessons.text(session.language(), key, **blank), **values)
+
+
+def heading(key: str, /, **values) -> None:
+    """Show a short text as the name of a figure."""
+    show(f'<p class="tw-panel-name">{html(key, **values)}</p>')
+
+
+def caption(key: str, /, **values) -> None:
+    """Show a short text as a line below a name, in small letters."""
+    show(f'<p class="tw-caption">{html(key, **values)}</p>')
 
 
 def op(op) -> lessons.Lesson:

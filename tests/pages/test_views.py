@@ -4,9 +4,12 @@ in it kept while the reader looks elsewhere.
 Knows what any view must show; what its figures say is tested view by view.
 """
 
+import re
+
 import pytest
 
 import lessons
+from pages.parts import journey, session
 from tests.lessons.models import VIEWS
 from tests.pages import reader
 
@@ -61,6 +64,20 @@ def test_a_switch_leads_to_each_view_and_covers_the_answer(page):
         assert app.query_params["op"] in (view, [view])
         lesson = lessons.view("en", f"{page}.{view}")
         assert not lesson.reveal or reader.missing(app, lesson.reveal)
+
+
+def chosen_in(page):
+    """The values of the session that the code of a page's views sets or reads."""
+    files = (reader.ROOT / "pages/views" / page).glob("*.py")
+    code = "".join(path.read_text("utf-8") for path in files)
+    names = re.findall(r'session\.(?:get|below)\("(\w+)"', code)
+    calls = re.findall(r"(?:session\.put|session\.settle|box)\(([^)]*)\)", code)
+    return {*names, *re.findall(r"(\w+)=", "".join(calls))} & {*session.NUMBERS, *session.TEXTS}
+
+
+@pytest.mark.parametrize("page", ["tokens", "embedding", "positions"])
+def test_a_link_holds_whatever_is_chosen_in_a_view(page):
+    assert chosen_in(page) and chosen_in(page) <= {*journey.PLACES[page]}
 
 
 def test_each_view_keeps_what_was_typed_in_it():

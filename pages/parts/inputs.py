@@ -1,0 +1,63 @@
+"""Boxes and switches whose value is a plain one of the session, so that links hold it and a widget
+that is not drawn forgets nothing. Knows widgets and the session.
+"""
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from pages.parts import session
+
+
+def box(
+    name: str,
+    label: str,
+    *,
+    key: str,
+    longest: int,
+    height: int | None = None,
+    shown: str = "",
+    empty: str | None = None,
+    **put,
+) -> None:
+    """A box for one of the session's texts; emptied, there is none.
+
+    longest: characters that it takes. height: of a box for several lines. shown: what stands in it
+    where nothing was typed. empty: what an empty one says. put: other values of the session that
+    are set along.
+    """
+
+    def typed():
+        session.put(**{name: st.session_state[key] or None}, **put)
+
+    st.session_state[key] = session.get(name) or shown
+    options = {"key": key, "max_chars": longest, "placeholder": empty, "on_change": typed}
+    if height:
+        st.text_area(label, height=height, **options)
+    else:
+        st.text_input(label, **options)
+
+
+def switch(
+    options,
+    chosen,
+    *,
+    key: str,
+    label: str,
+    name: Callable[[object], str],
+    pick: Callable[[object], None],
+    named: bool = False,
+) -> None:
+    """A switch between a few. name(option) is what it is called; pick(option) is called before the
+    next run when another is chosen. named: whether the label is shown, or only read aloud.
+    """
+    st.session_state[key] = chosen
+    st.segmented_control(
+        label,
+        options,
+        format_func=name,
+        key=key,
+        required=True,
+        on_change=lambda: pick(st.session_state[key]),
+        label_visibility="visible" if named else "collapsed",
+    )
