@@ -47,11 +47,12 @@ with st.container(key="stage"):
     left, middle, right = st.columns([1.02, 1.88, 1.9], gap="medium")
 with left:
     lesson.tabs(this, numbers, block[op])
-    lesson.look(this, **values)
+    lesson.look(this, "wide", **values)
     if op.startswith("attn.") and len(trace.ids) > 1:  # alone, a token has nobody else to look at
         sinks.predict(trace, whole, values)
     small.note(whole, trace.model)
 with middle:
+    lesson.look(this, "narrow", **values)
     strip.show(trace, position, key="block_tokens", roles=walk.roles(view, len(trace.ids)))
     key = f"output_{op}"
     panels.show(view.output, trace, key=key, on_cell=walk.chosen(key, op, view.output))

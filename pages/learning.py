@@ -20,9 +20,10 @@ with st.container(key="stage"):
     left, right = st.columns([1.02, 2.2], gap="medium")
 with left:
     lesson.tabs(page, numbers)
-    lesson.look(page, **values)
+    lesson.look(page, "wide", **values)
     lesson.predict(page, values, dict)
 with right:
+    lesson.look(page, "narrow", **values)
     html.show(f'<p class="tw-gist">{words.html("learning.now", **values)}</p>')
     loss, skills = st.columns(2)
     with loss:

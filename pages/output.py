@@ -48,10 +48,12 @@ with st.container(key="stage"):
     left, middle, right = st.columns([1.02, 1.88, 1.9], gap="medium")
 with left:
     lesson.tabs(page, numbers)
-    lesson.look(this if op == "final_norm" else page, **values)  # the page's own is about bars
+    about = this if op == "final_norm" else page  # whose own is about bars
+    lesson.look(about, "wide", **values)
     lesson.predict(page, values, dict)
     small.note(page, trace.model)
 with middle:
+    lesson.look(about, "narrow", **values)
     strip.show(trace, position, key="output_tokens")
     asked = words.html("output.after", position=position, position_text=values["token"])
     html.show(f'<p class="tw-gist">{asked}</p>')

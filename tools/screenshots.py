@@ -1,4 +1,4 @@
-"""Take the four pictures in docs/, in Chromium: python tools/screenshots.py.
+"""Take the pictures in docs/, in Chromium: python tools/screenshots.py.
 
 Knows the harness of the browser tests and which view shows a page at its best.
 """
@@ -18,7 +18,9 @@ EIFFEL = "The Eiffel Tower is located in the city of"
 SHOTS = {  # name: (page, values of the link, theme, height)
     "start": ("/", {"prompt": EIFFEL}, "light", 1240),
     "tokens": ("/tokens", {"prompt": "I love 🍕 and strawberries!\n你好", "pos": 3}, "light", 900),
+    "embedding": ("/embedding", {"op": "arithmetic"}, "light", 1400),
     "block": ("/block", {"op": "attn.scores"}, "dark", 1000),
+    "positions": ("/positions", {"pos": 3}, "dark", 1150),
     "output": ("/output", {"lang": "zh"}, "light", 1000),
 }
 

@@ -62,11 +62,13 @@ def bars(
     chosen: int | None = None,
     dark: bool = False,
     upper: float | None = None,
+    left: int | None = None,
 ) -> go.Figure:
     """Horizontal bars, the first on top: texts [n], values [n]; `chosen` is drawn full, the others
     lighter.
 
     digits: how values are written beside the bars, as d3 formats them. upper: the end of the axis.
+    left: pixels for the texts, so that bars of two figures compare; by default what they take.
     """
     n, colour = len(texts), role(role_name, dark)
     opacity = [CHOSEN if chosen in (None, i) else OTHER for i in range(n)]
@@ -91,7 +93,8 @@ def bars(
     room = ROOM * (high - low) if low < 0 else 0  # for the numbers left of negative bars
     figure.update_xaxes(title=plain(title), range=[low - room, high or 1])
     figure.update_yaxes(showgrid=False, zeroline=False)  # lines through numbers help nobody
-    return styled(figure, height=60 + 24 * n, left=10, dark=dark)
+    styled(figure, height=60 + 24 * n, left=left or 10, dark=dark)
+    return figure.update_yaxes(automargin=left is None)
 
 
 def _clicked(opacity, dark):

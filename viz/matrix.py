@@ -35,6 +35,7 @@ def matrix(
     column_step: int = 1,
     lens: bool = True,
     saves: bool = True,
+    exact: bool = True,
     height: float | None = None,
     indent: float | None = None,
 ) -> bytes:
@@ -56,7 +57,8 @@ def matrix(
     name            what saved files are called
     first_*         the number of row and column 0; column_step: how many numbers a column counts
     lens            enlarge the neighbours of the chosen cell where cells are narrow
-    saves           offer the picture and the table as files
+    saves           offer the picture as a file, and where the cells are `exact`, numbers of the
+                    model and no summary of several, the table, too
     height          the most CSS pixels that all cells together may take downwards
     indent          CSS pixels for the row names, so that figures below each other align
 
@@ -90,6 +92,7 @@ def matrix(
         "column_step": int(column_step),
         "lens": bool(lens),
         "saves": bool(saves),
+        "exact": bool(exact),
         "height": None if height is None else float(height),
         "indent": None if indent is None else float(indent),
     }

@@ -3,6 +3,7 @@
 Knows arrays, display texts and translated labels; no model, no page.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +13,7 @@ from viz.figure import GRID, INK, plain, styled
 from viz.theme import BACKGROUND, role
 
 MANY = 80  # distances from which on only the line is drawn, and no dot for each
+BESIDE = 0.13  # of the axis: as far as the name of a point reaches to either side
 
 
 @dataclass(frozen=True)
@@ -31,16 +33,20 @@ def offsets(
     distance_title: str,
     hover: str,
     hidden: tuple[int, str] | None = None,
+    others: Sequence[tuple[str, np.ndarray]] = (),
     dark: bool = False,
 ) -> go.Figure:
     """scores [distance], from distance 0 on; the tried one is a large point on the line, the real
     one, where it is another, a dashed line.
 
     hover: a Plotly template, where %{x} is the distance and %{y} the score. hidden: the distance
-    from which on a key is not seen, and what to say there.
+    from which on a key is not seen, and what to say there. others: further curves with their
+    names, drawn thin behind the first.
     """
     figure = go.Figure([_curve(scores, hover, dark), _point(scores, tried, hover, dark)])
-    low, high = float(np.min(scores)), float(np.max(scores))
+    figure.add_traces([_other(*other, hover, dark) for other in others])
+    drawn = np.stack([scores, *(curve for _, curve in others)])
+    low, high = float(drawn.min()), float(drawn.max())
     room = 0.16 * (high - low) or 1.0  # a flat line lies in the middle
     figure.update_yaxes(title=plain(title), range=[low - room, high + 1.6 * room])
     end = len(scores) - 1
@@ -50,8 +56,8 @@ def offsets(
         _hide(figure, *hidden, end, dark)
     if real:
         _line(figure, real, end, dark)
-    _name(figure, tried, float(scores[tried.distance]), dark)
-    return styled(figure, height=300, dark=dark)
+    _name(figure, tried, scores, dark)
+    return styled(figure, height=280, dark=dark)
 
 
 def _curve(scores, hover, dark):
@@ -63,6 +69,18 @@ def _curve(scores, hover, dark):
         line={"color": colour, "width": 1.5},
         marker={"color": colour, "size": 6},
         hovertemplate=hover + "<extra></extra>",
+    )
+
+
+def _other(name, scores, hover, dark):
+    return go.Scatter(
+        x=np.arange(len(scores)),
+        y=np.asarray(scores, float),
+        mode="lines",
+        opacity=0.45,
+        zorder=-1,
+        line={"color": INK[dark], "width": 1},
+        hovertemplate=f"{plain(name)}<br>{hover}<extra></extra>",
     )
 
 
@@ -82,11 +100,18 @@ def _point(scores, tried, hover, dark):
     )
 
 
-def _name(figure, tried, score, dark):
-    """What the tried distance is called, above its point and before the dashed line."""
+def _name(figure, tried, scores, dark):
+    """What the tried distance is called: above its point and the curve beside it, before the
+    dashed line, and inside the axes.
+    """
+    at, end = tried.distance, len(scores) - 1
+    beside = int(np.ceil(BESIDE * end))
+    side = "left" if at < beside else "right" if at > end - beside else "center"
+    reach = {"left": (0, 2), "center": (1, 1), "right": (2, 0)}[side]
+    near = scores[max(at - reach[0] * beside, 0) : at + reach[1] * beside + 1]
     figure.add_annotation(
-        x=tried.distance, y=score, yanchor="bottom", yshift=10, text=plain(tried.text),
-        showarrow=False, font={"color": INK[dark], "size": 13},
+        x=at, y=float(near.max()), xanchor=side, yanchor="bottom", yshift=10, showarrow=False,
+        text=plain(tried.text), font={"color": INK[dark], "size": 13},
         bgcolor=BACKGROUND["dark" if dark else "light"], opacity=0.92,
     )  # fmt: skip
 

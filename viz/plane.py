@@ -14,7 +14,7 @@ from viz.figure import INK, plain, styled
 from viz.theme import role
 
 HEIGHT = 520
-ROOM = (600.0, 440.0)  # pixels of the plot that a page is sure to have
+ROOM = (410.0, 440.0)  # pixels of the plot that a narrow page (820 wide) has, too
 NARROW, WIDE, LINE = 7.4, 13.0, 15.0  # pixels of a letter, of a Chinese one, and of a line
 LONGEST = 18  # letters of a name that are written out
 AWAY = 6.0  # pixels between the middle of a point and its name
@@ -74,6 +74,11 @@ def scatter(
     figure.update_xaxes(showgrid=True)
     figure.update_yaxes(scaleanchor="x", showgrid=True)
     return styled(figure, height=HEIGHT, dark=dark)
+
+
+def room(texts: Sequence[str]) -> int:
+    """About how many pixels the longest of some texts takes beside an axis."""
+    return int(max(map(_width, texts))) + 12
 
 
 def _middles(points):

@@ -4,7 +4,6 @@ Knows a text, spans, display texts and one role colour. Knows no tokenizer and n
 makes a text visible (␣, ⏎) is given, and labels arrive translated.
 """
 
-import bisect
 import re
 from collections.abc import Callable, Mapping, Sequence
 
@@ -31,8 +30,9 @@ def reading(
     """The payload of the reading: tokens, ids, spans, hexes, special and unknown run along seq.
 
     spans: the characters of `text` that a token touches, (start, stop); tokens that share one
-    character have overlapping spans. shown: makes a stretch of the text visible. hexes: the bytes
-    of each token. `special` chips have a dashed border, `unknown` ones a dotted one.
+    character have overlapping spans, and tokens may stand in another order than their characters.
+    shown: makes a stretch of the text visible. hexes: the bytes of each token. `special` chips have
+    a dashed border, `unknown` ones a dotted one.
     labels: "aria" names the tokens, "token" describes one with {token}, {id} and {position}, "text"
     and "tokens" stand above the rows, "lost" is said of text without a token.
     ValueError: unequal lengths, a span or a position outside, a missing label.
@@ -43,8 +43,8 @@ def reading(
     return pack(
         {
             "parts": [
-                {"text": _visible(text[start:stop], shown), "first": first, "stop": last}
-                for start, stop, first, last in parts(len(text), spans)
+                {"text": _visible(text[start:stop], shown), "tokens": owners}
+                for start, stop, owners in parts(len(text), spans)
             ],
             "tokens": list(tokens),
             "ids": [int(i) for i in ids],
@@ -59,19 +59,19 @@ def reading(
     )
 
 
-def parts(n_characters: int, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int, int, int]]:
-    """The longest stretches whose characters all belong to the same tokens: (start, stop, first
-    token, token after the last) each, in order; where no token is, the last two are equal.
+def parts(n_characters: int, spans: Sequence[tuple[int, int]]) -> list[tuple[int, int, list[int]]]:
+    """The longest stretches whose characters all belong to the same tokens: (start, stop, tokens)
+    each, in order; no tokens where a text has none.
 
-    Example: 3 characters, spans (0, 2), (1, 2) -> (0, 1, 0, 1), (1, 2, 0, 2), (2, 3, 2, 2).
+    Example: 3 characters, spans (0, 2), (1, 2) -> (0, 1, [0]), (1, 2, [0, 1]), (2, 3, []).
     """
     cuts = sorted({0, n_characters}.union(*spans))
-    starts, stops = [start for start, _ in spans], [stop for _, stop in spans]
-    found = []
-    for start, stop in zip(cuts, cuts[1:], strict=False):
-        first = bisect.bisect_right(stops, start)
-        found.append((start, stop, first, max(first, bisect.bisect_right(starts, start))))
-    return found
+    place = {cut: n for n, cut in enumerate(cuts)}
+    owners = [[] for _ in cuts[1:]]
+    for token, (start, stop) in enumerate(spans):
+        for each in owners[place[start] : place[stop]]:
+            each.append(token)
+    return [*zip(cuts, cuts[1:], owners, strict=False)]
 
 
 def _visible(stretch, shown):
@@ -84,13 +84,9 @@ def _check(text, tokens, columns, selected, labels):
     for name, column in columns.items():
         if column is not None and len(column) != len(tokens):
             raise ValueError(f"{name} has {len(column)} items, wanted {len(tokens)}")
-    before = (0, 0)
-    for span in columns["spans"]:
-        if not (0 <= span[0] <= span[1] <= len(text) and before[0] <= span[0]):
-            raise ValueError(f"the span {span} is outside the text or out of order")
-        if before[1] > span[1]:
-            raise ValueError(f"the span {span} ends before the one before it")
-        before = span
+    for start, stop in columns["spans"]:
+        if not 0 <= start <= stop <= len(text):
+            raise ValueError(f"the span {(start, stop)} is outside the text")
     if selected is not None and not 0 <= selected < len(tokens):
         raise ValueError(f"selected is {selected}, wanted 0 to {len(tokens) - 1}")
     if missing := [name for name in LABELS if name not in labels]:

@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from viz.figure import INK, plain, styled
-from viz.theme import BACKGROUND, role
+from viz.theme import role
 
 # Of each line in turn, the first the one that the others are compared with. The colours of query,
 # key and attention are left out: on the same page they say what a vector is.
@@ -88,12 +88,11 @@ def _trace(way, n, values, hover, dark):
 
 
 def _level(figure, length, text, dark):
-    """A text length across the wavelengths, named above its line at the left, where the pairs are
-    fast and all curves far below.
+    """A text length across the wavelengths, named above its line at the left, where most curves
+    are far below; the name covers none, for a curve may pass behind it.
     """
     figure.add_hline(y=length, line_width=1.5, line_dash="dash", line_color=INK[dark], row=1, col=1)
     figure.add_annotation(
         x=0, xref="x domain", xanchor="left", y=float(np.log10(length)), yref="y",
         yanchor="bottom", text=plain(text), showarrow=False, font={"color": INK[dark], "size": 12},
-        bgcolor=BACKGROUND["dark" if dark else "light"], opacity=0.9,
     )  # fmt: skip

@@ -114,6 +114,11 @@ def cost(model, n: int) -> Cost:
     )
 
 
+def fitting(context: int, n: int) -> int | None:
+    """How often a text of n tokens fits into a context; None for one without tokens."""
+    return context // n if n else None
+
+
 def cache_bytes(c, n: int) -> int:
     """A key and a value (2) for each of n tokens, in every layer and key/value head, as float32."""
     return 2 * c.n_layers * c.n_kv_heads * c.head_dim * NUMBER_BYTES * n

@@ -81,6 +81,8 @@ def conversation(words, messages, control: bool = False) -> Conversation:
     Raises PromptError where there is no template, or it refuses the messages.
     """
     messages = [(role, whole(content)) for role, content in messages]
+    if words.template is not None:
+        words.chat_ahead(_renderings(words, messages, control))
     text, ids, spans = words.chat_reading(messages, control)
     blank = rendered_blank(words, messages)
     default = _default(words, messages, blank)
@@ -95,6 +97,16 @@ def conversation(words, messages, control: bool = False) -> Conversation:
         continuation=None if start is None else sum(first >= start for first, _ in spans),
         n_bos=_leading(ids, words.bos_id),
     )
+
+
+def _renderings(words, messages, control):
+    """The chats that a conversation is read from."""
+    blank = _stand_ins(messages, words)
+    yield words.template, messages, control
+    yield words.template, blank, False
+    yield NO_CONTINUATION + words.template, blank, False
+    if messages[0][0] != "system":
+        yield words.template, _stand_ins([("system", ""), *messages], words), False
 
 
 @dataclass(frozen=True)
@@ -175,19 +187,21 @@ class Blank:
 
 def rendered_blank(words, messages, template=None):
     """What the template makes of messages by these authors. Raises PromptError."""
-    marks = _marks(messages, words)
-    stand_ins = [(role, mark) for (role, _), mark in zip(messages, marks, strict=True)]
+    stand_ins = _stand_ins(messages, words)
+    marks = [mark for _, mark in stand_ins]
     text = replace(words, template=template or words.template).chat_text(stand_ins)
     pieces = re.split(f"([{''.join(marks)}])", text)
     return Blank(tuple(pieces[::2]), tuple(map(marks.index, pieces[1::2])))
 
 
-def _marks(messages, words):
-    """A private-use character for each message that neither they nor the template hold."""
+def _stand_ins(messages, words):
+    """The messages with a private-use character each for a text, one that neither they nor the
+    template hold.
+    """
     used = set("".join((*(content for _, content in messages), *words.names.values())))
     used |= set(words.template or "")
     free = (c for c in map(chr, range(0x100000, 0x10FFFE)) if c not in used)
-    return [mark for _, mark in zip(messages, free, strict=False)]
+    return [(role, mark) for (role, _), mark in zip(messages, free, strict=False)]
 
 
 def _default(words, messages, blank):
@@ -230,26 +244,35 @@ def _continuation(words, messages, blank, text):
 
 def cut_by_author(text, messages, blank, default):
     """The text cut by authors; None where it is not the template's frame around the messages."""
-    found = re.fullmatch(_pattern(messages, blank), text, re.DOTALL)
-    if found is None:
+    contents = ["", *(messages[which][1] for which in blank.order)]
+    places = _places(text, 0, [*zip(contents, blank.written, strict=True)])
+    if places is None:
         return None
     parts, at = [], 0
-    for n, which in enumerate(blank.order, 1):
-        parts += _written(at, found.start(n), default if n == 1 else None)
-        parts.append(Part(WRITERS[messages[which][0]], *found.span(n)))
-        at = found.end(n)
+    for n, (which, (start, stop)) in enumerate(zip(blank.order, places[1:], strict=True)):
+        parts += _written(at, start, None if n else default)
+        parts.append(Part(WRITERS[messages[which][0]], start, stop))
+        at = stop
     parts += _written(at, len(text), None if blank.order else default)
     return tuple(part for part in parts if part.start < part.stop)
 
 
-def _pattern(messages, blank):
-    """What the frame takes for the text: some templates strip white space off a message."""
-    pattern = re.escape(blank.written[0])
-    for which, after in zip(blank.order, blank.written[1:], strict=True):
-        content = messages[which][1]
-        forms = content, content.strip(), content.lstrip(), content.rstrip()
-        pattern += f"({'|'.join(map(re.escape, dict.fromkeys(forms)))}){re.escape(after)}"
-    return pattern
+def _places(text, at, rest):
+    """Where the messages stand from character `at` on, (start, stop) each; None where they do not.
+
+    rest: each message with what the template writes after it. Some templates strip white space off
+    a message.
+    """
+    if not rest:
+        return [] if at == len(text) else None
+    (content, after), *others = rest
+    for form in dict.fromkeys((content, content.strip(), content.lstrip(), content.rstrip())):
+        stop = at + len(form)
+        if text.startswith(form + after, at):
+            further = _places(text, stop + len(after), others)
+            if further is not None:
+                return [(at, stop), *further]
+    return None
 
 
 def _written(start, stop, default):

@@ -14,6 +14,7 @@ from core.model.rope import amplitude, cos_sin, frequencies
 from core.record.trace import Recorder
 
 from .explain import SMALLEST, TOLERANCE
+from .turning import unturned
 
 NEAR = (1, 12)  # the distances at which "nearer scores higher" is put to the test
 
@@ -44,8 +45,8 @@ class Waves:
 
 @dataclass(frozen=True)
 class Share:
-    """What one pair adds to a score: size × cosine = value. wavelength: tokens per full turn.
-    running: the sum up to here.
+    """What one pair adds to a score: size × cosine = value. wavelength: tokens per turn. running:
+    the sum up to here.
     """
 
     pair: int
@@ -103,11 +104,12 @@ class Meeting:
     """A query and a key of a run, before they are turned.
 
     Attributes:
-        query, key: where their tokens stand. q, k: float32 [head_dim]. rope: a Rope, or None for a
-        layer that does not turn them. length: tokens of the text. scale: what q · k is multiplied
-        by. recorded: the score that the pass computed.
+        head: whose query. query, key: where their tokens stand. q, k: float32 [head_dim]. rope: a
+        Rope, or None for a layer that does not turn them. length: tokens of the text. scale: what
+        q · k is multiplied by. recorded: the score that the pass computed.
     """
 
+    head: int
     query: int
     key: int
     q: np.ndarray
@@ -162,13 +164,17 @@ def meeting(trace, layer: int, head: int, query: int, key: int) -> Meeting:
     q = trace.read(q_op, layer)[query, head]
     k = trace.read(k_op, layer)[key, head // c.group]
     recorded = float(trace.read("attn.scores", layer)[head, query, key])
-    return Meeting(query, key, q, k, c.ropes[layer], n, c.score_scale, recorded)
+    return Meeting(head, query, key, q, k, c.ropes[layer], n, c.score_scale, recorded)
 
 
-def unturned(block) -> tuple[str, str]:
-    """The ops of a block whose values are its queries and keys before the rotation."""
-    inputs = block["attn.scores"].inputs
-    return tuple(block[op].inputs[0] if op.endswith("_rot") else op for op in inputs)
+def heads(trace, layer: int, query: int, key: int) -> Waves:
+    """The waves of the query of one token and the key of another in every head of a layer, each
+    with the key that it reads: size [head, pair].
+    """
+    c, ops_of = trace.config, unturned(trace.catalogue.blocks[layer])
+    q, k = (trace.read(op, layer)[at] for op, at in zip(ops_of, (query, key), strict=True))
+    k = np.repeat(k, c.group, axis=0)
+    return waves(q, k, c.ropes[layer], len(trace.ids), c.score_scale)
 
 
 def key_to_try(trace, layer: int, head: int, query: int) -> int:

@@ -11,13 +11,18 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.analyse.compared import is_whole
+from core.record.trace import freeze
 from core.store import ByteStore
 from core.text.spelling import whole
 
 KINDS = ("ordinary", "half", "added", "control", "unknown", "none")
 REPLACEMENT = "\ufffd"  # what a decoder writes for bytes that are no character
 SPACE = "␣"  # how the pages show a space; typed in a search it means one
-ID, BYTES = re.compile(r"#([0-9]{1,9})"), re.compile(r"0x((?:[0-9A-Fa-f]{2})+)")
+# An id may be typed as numbers are printed: #1,309 or #1309
+ID, BYTES = (
+    re.compile(r"#([0-9]{1,9}|[0-9]{1,3}(?:[,，][0-9]{3}){1,2})"),
+    re.compile(r"0x((?:[0-9A-Fa-f]{2})+)"),
+)
 LISTS = ByteStore(64 << 20)
 
 
@@ -36,7 +41,7 @@ class Listing:
     @functools.cached_property
     def lengths(self) -> np.ndarray:
         """Bytes of each entry: int64 [id]."""
-        return np.array([len(data) for data in self.data])
+        return freeze(np.array([len(data) for data in self.data]))
 
     @property
     def counts(self) -> np.ndarray:
@@ -87,7 +92,7 @@ def asked(text: str) -> tuple[str, int | bytes]:
     `0xF0 9F`, else ("text", its bytes) for the text as it stands, where `␣` is a space.
     """
     if found := ID.fullmatch(text.strip()):
-        return "id", int(found[1])
+        return "id", int(re.sub("[,，]", "", found[1]))
     if found := BYTES.fullmatch("".join(text.split())):
         return "bytes", bytes.fromhex(found[1])
     return "text", whole(text.replace(SPACE, " ")).encode()

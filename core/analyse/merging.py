@@ -101,7 +101,8 @@ class Way:
     """From the text of a prompt to its ids.
 
     Attributes:
-        text: the prompt, or what the chat template made of the messages.
+        text: the prompt, or what the chat template made of the messages. normal: what the
+            vocabulary makes of it before it cuts it.
         pieces: what it was cut into. spans: for each id, the characters of the text it touches.
         ids: as the merges make them, without BOS. first: the position of the first of them (1 after
             BOS). equal: whether they are the encoder's ids. by_library: whether that encoder is the
@@ -109,6 +110,7 @@ class Way:
     """
 
     text: str
+    normal: str
     pieces: tuple[Piece, ...]
     spans: tuple[tuple[int, int], ...]
     ids: tuple[int, ...]
@@ -130,6 +132,7 @@ def way(trace) -> Way:
     first = _before(words, spec, ids)
     return Way(
         text=text,
+        normal=words.normalized(text),
         pieces=tuple(_pieces(words, text, histories, first)),
         spans=tuple(span for history in histories for span in history.spans),
         ids=ids,

@@ -14,6 +14,7 @@ from .rows import norms
 
 N_BINS = 60
 MOST_WORDS = 8  # of a sum
+ALIKE = 0.99  # a cosine above it: rows that training hardly moved apart
 SIGNS = str.maketrans("−－＋＝", "--+=")  # as they are typed besides + and -
 BETWEEN = re.compile(r"[\s,，、]+")  # the words of a list
 WORD = r"[^\s+-]+"
@@ -58,9 +59,24 @@ def listed(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(filter(None, BETWEEN.split(text))))
 
 
+def own_words(tokenizer, ids) -> tuple[str, ...]:
+    """The words among some tokens that a sum can name: read again, each is the same token. Letters
+    only, so that no mark-up is among them.
+    """
+    texts = {id: tokenizer.display(id).strip("␣") for id in ids}
+    return tuple(
+        text for id, text in texts.items() if text.isalpha() and word(tokenizer, text).id == id
+    )
+
+
 def same_word(tokenizer, a: int, b: int) -> bool:
-    """Whether two tokens differ in case and spaces at most."""
-    letters = [tokenizer.token_bytes(id).decode("utf-8", "replace") for id in (a, b)]
+    """Whether two tokens differ in case and spaces at most. A token that is no whole character is
+    no word.
+    """
+    try:
+        letters = [tokenizer.token_bytes(id).decode() for id in (a, b)]
+    except UnicodeDecodeError:
+        return False
     first, second = (text.strip().casefold() for text in letters)
     return first == second != ""
 
@@ -105,6 +121,20 @@ def rank(found: np.ndarray, id: int, without=()) -> int:
     """The place of a token among the cosines [vocab], 1 for the largest; ids left out as above."""
     larger = found > found[id]
     return 1 + int(larger.sum()) - int(larger[list(without)].sum())
+
+
+def n_alike(found: np.ndarray, without=()) -> int:
+    """How many of the cosines [vocab] are so large that the rows are nearly the same; ids left out
+    as above.
+    """
+    alike = found > ALIKE
+    return int(alike.sum()) - int(alike[list(without)].sum())
+
+
+def n_mutual(model, id: int, ids) -> int:
+    """Of how many rows a row [embedding], by its token, is the nearest one in the whole table."""
+    found = [nearest(cosines(model, model.weights.embed[other]), 1, [other]) for other in ids]
+    return sum(best == id for ((best, _),) in found)
 
 
 @dataclass(frozen=True)
@@ -212,6 +242,11 @@ def parse(expression: str) -> tuple[tuple[tuple[int, str], ...], str | None]:
     return tuple((-1 if sign == "-" else 1, text) for sign, text in found), expected.strip() or None
 
 
+def readable(tokenizer, expression: str) -> bool:
+    """Whether every word that a sum adds has a row. Raises as `parse`."""
+    return all(word(tokenizer, text).id is not None for _, text in parse(expression)[0])
+
+
 @dataclass(frozen=True)
 class Sum:
     """Rows added with signs: vector float64 [embedding], its norm, and its cosine with every row,
@@ -234,6 +269,5 @@ def add_up(model, signs, ids) -> Sum:
 
 
 def summands(total: Sum, model, dims) -> np.ndarray:  # [word, dim]
-    """The numbers that are added in some dimensions, with their signs, float64."""
-    rows = model.weights.embed[list(total.ids)][:, list(dims)].astype(np.float64)
-    return rows * np.asarray(total.signs, np.float64)[:, None]
+    """The rows' own numbers in some dimensions, float64; the sum adds them with its signs."""
+    return model.weights.embed[list(total.ids)][:, list(dims)].astype(np.float64)

@@ -14,8 +14,10 @@ from core.model import rope
 
 from . import source
 from .traits import ROTATED
+from .turning import unturned
 
 OPS = {"query": ROTATED, "key": "attn.k_rot"}
+ROLES = tuple(OPS)  # in the order that scores read them
 TURN = 2 * math.pi
 
 
@@ -29,12 +31,22 @@ class Arrow:
 
 
 @dataclass(frozen=True)
+class Partner:
+    """The number that a dimension would turn with if neighbours were paired, and in which pair."""
+
+    dim: int
+    number: float
+    pair: int
+
+
+@dataclass(frozen=True)
 class Pair:
     """One pair of a query or key before and after its turn.
 
     Attributes:
         role: "query" or "key". op: the rotated value. head: which head of it. dims: the two
             dimensions. mixed: the numbers of the same dimensions if neighbours were paired.
+            partners: what they would be paired with then.
     """
 
     role: str
@@ -44,6 +56,7 @@ class Pair:
     before: Arrow
     after: Arrow
     mixed: tuple[float, float]
+    partners: tuple[Partner, Partner]
 
 
 @dataclass(frozen=True)
@@ -75,7 +88,7 @@ class Clocks:
     """How fast the pairs of a layer turn, each float64 [pair].
 
     Attributes:
-        frequencies: radians per token. wavelengths: tokens for one whole turn. degrees: per token.
+        frequencies: radians per token. wavelengths: tokens per turn. degrees: per token.
         turns: at the last position of the context.
     """
 
@@ -86,12 +99,12 @@ class Clocks:
 
     @property
     def fastest(self) -> float:
-        """The shortest wavelength, in tokens."""
+        """The shortest wavelength, in tokens per turn."""
         return float(self.wavelengths.min())
 
     @property
     def slowest(self) -> float:
-        """The longest wavelength, in tokens."""
+        """The longest wavelength, in tokens per turn."""
         return float(self.wavelengths.max())
 
     def gone_round(self, position: int) -> int:
@@ -105,7 +118,7 @@ def pair(trace, role: str, layer: int, head: int, position: int, number: int) ->
     KeyError for a layer that turns nothing, IndexError for a pair that is not there.
     """
     op, at = OPS[role], head if role == "query" else head // trace.config.group
-    before, after = unturned(trace, role, layer)[:, at], trace.read(op, layer)[:, at]
+    before, after = _before(trace, role, layer)[:, at], trace.read(op, layer)[:, at]
     n = pairs(trace, layer)
     if not 0 <= number < n:
         raise IndexError(f"pair {number} is not one of 0 to {n - 1}")
@@ -113,7 +126,8 @@ def pair(trace, role: str, layer: int, head: int, position: int, number: int) ->
     cos, sin = trace.constants(op, layer)
     mixed = neighbours(before[position], cos[position], sin[position])
     arrows = [_arrow(x[position, dims]) for x in (before, after)]
-    return Pair(role, op, at, dims, *arrows, tuple(mixed[list(dims)].tolist()))
+    partners = tuple(Partner(d ^ 1, float(before[position, d ^ 1]), d // 2) for d in dims)
+    return Pair(role, op, at, dims, *arrows, tuple(mixed[list(dims)].tolist()), partners)
 
 
 def _arrow(numbers):
@@ -122,10 +136,10 @@ def _arrow(numbers):
 
 
 def hands(trace, layer: int, head: int, position: int) -> list[Arrow]:
-    """All pairs of the query of a head before the turn, in the order of their numbers. KeyError as
-    `pair`.
+    """All pairs of the query of a head before the turn, in the order of their numbers; none where
+    the layer turns nothing.
     """
-    row = unturned(trace, "query", layer)[position, head]
+    row = _before(trace, "query", layer)[position, head]
     n = pairs(trace, layer)
     return [_arrow(row[[i, i + n]]) for i in range(n)]
 
@@ -136,11 +150,9 @@ def pairs(trace, layer: int) -> int:
     return turned.dim // 2 if turned else 0
 
 
-def unturned(trace, role: str, layer: int) -> np.ndarray:
-    """What goes into the rotation, float32 [seq, head, head_dim]: queries or keys, normed where the
-    model does that.
-    """
-    return trace.read(trace.catalogue.op(OPS[role], layer).inputs[0], layer)
+def _before(trace, role, layer):  # -> [seq, head, head_dim]
+    """The queries or keys that the rotation reads."""
+    return trace.read(unturned(trace.catalogue.blocks[layer])[ROLES.index(role)], layer)
 
 
 def neighbours(x, cos, sin):  # [..., head_dim], [..., pair] twice -> [..., head_dim], float64
@@ -159,8 +171,8 @@ def scores(trace, layer: int, head: int, position: int) -> Scores:
     window = trace.config.windows[layer] or position + 1
     first = max(position - window + 1, 0)
     seen, kv_head = slice(first, position + 1), head // trace.config.group
-    q = unturned(trace, "query", layer)[position : position + 1, head].astype(np.float64)
-    k = unturned(trace, "key", layer)[seen, kv_head].astype(np.float64)
+    q = _before(trace, "query", layer)[position : position + 1, head].astype(np.float64)
+    k = _before(trace, "key", layer)[seen, kv_head].astype(np.float64)
     cos, sin = trace.constants(ROTATED, layer)
     mixed_q = neighbours(q, cos[[position]], sin[[position]])
     mixed_k = neighbours(k, cos[seen], sin[seen])

@@ -77,12 +77,16 @@ def table(model, id: int, column: int) -> Panel:
         used = Mark("used", id, False, id, id + 1)
         return whole("embed", "weight", "residual", values, AXES, (id, column), (used,))
     block = tuple(-(-n // most) for n, most in zip(values.shape, LARGEST_PICTURE, strict=True))
-    small = PICTURES.get(
-        model.source.key, lambda: largest_of_blocks(values, block), lambda made: made.nbytes
-    )
+    small = PICTURES.get(model.source.key, lambda: _picture(values, block), lambda n: n.nbytes)
     row = id // block[0]
     cell, used = (row, column // block[1]), Mark("used", id, False, row, row + 1)
     return _panel(small, cell, 0, len(small), block=block, marks=(used,))
+
+
+def _picture(values, block):
+    small = largest_of_blocks(values, block)
+    small.flags.writeable = False  # shared by all readers
+    return small
 
 
 def around(model, id: int, column: int) -> Panel:

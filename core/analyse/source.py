@@ -17,6 +17,12 @@ class Source:
     file: str
 
 
+def joined(*parts) -> Source:
+    """The code of several parts as one: ops of the catalogue, or other sources."""
+    files = dict.fromkeys(part.file for part in parts)
+    return Source("\n\n".join(part.source for part in parts), ", ".join(files))
+
+
 @functools.cache  # finding a function in its file takes milliseconds
 def of(*functions: Callable) -> Source:
     """The code of one function or several of one file."""

@@ -16,6 +16,7 @@ from core.model.rope import amplitude, frequencies
 
 METHODS = ("linear", "ntk", "yarn", "llama3")
 FACTORS = (2, 4, 8, 16)
+CLOSE = 1e-9  # by which share two times of slowing may differ, and are one
 SETTINGS = Scaling("")  # slow and fast of YaRN, low and high of llama3, as both published them
 
 
@@ -26,7 +27,7 @@ class Stretch:
     Attributes:
         name: one of METHODS, "plain", or "own" for what the model itself does.
         rope: what the engine would run. factor: how many times longer the text may become.
-        wavelengths: tokens per full turn. slowed: how many times slower than without stretching.
+        wavelengths: tokens per turn. slowed: how many times slower than without stretching.
         amplitude: what cosines and sines are multiplied by.
     """
 
@@ -52,13 +53,15 @@ class Stretch:
         """How many pairs turn neither as before nor exactly `factor` times slower."""
         return len(self.slowed) - self.n_kept - self.n_full
 
-    @property
-    def keeps_first(self) -> bool:
-        """Whether the fastest pair turns exactly as before."""
-        return bool(np.isclose(self.slowed[0], 1, rtol=1e-9, atol=0))
+    def n_new(self, length: int, factor: float) -> int:
+        """How many pairs come to angles in factor × length tokens that they never met in `length`
+        tokens: those that did not go round there, and are slowed by less than the factor.
+        """
+        part = self.wavelengths / self.slowed > length
+        return int((part & (self.slowed < factor * (1 - CLOSE))).sum())
 
     def _count(self, times):
-        return int(np.isclose(self.slowed, times, rtol=1e-9, atol=0).sum())
+        return int(np.isclose(self.slowed, times, rtol=CLOSE, atol=0).sum())
 
 
 def first_length(config, layer: int) -> int:

@@ -7,13 +7,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from core.record.trace import freeze
 from core.run import run
-from core.store import ByteStore
 
+from .lookup import listing
 from .output import Candidate, candidate, guess
 
-BEGINS = ByteStore(8 << 20)  # of a vocabulary, which tokens begin with a space
 TOP = 7  # candidates of each run
 TOLERANCE = 1e-3  # of a logit: passes of different lengths add up in another order
 
@@ -79,16 +77,9 @@ def own_space(spec) -> tuple[float, float]:
     without spaces at its end, and with its own or else one. Raises as `trailing`.
     """
     traces = _both(spec)
-    model = traces[0].model
-    begins = BEGINS.get(model.source.key, lambda: _begin_with_space(model), lambda a: a.nbytes)
+    begins = np.array([data[:1] == b" " for data in listing(traces[0].model).data])
     first, second = (float(trace.probs()[begins].sum(dtype=np.float64)) for trace in traces)
     return first, second
-
-
-def _begin_with_space(model):
-    """Which tokens do: bool [vocab]."""
-    data = map(model.tokenizer.token_bytes, range(model.config.vocab))
-    return freeze(np.fromiter((each[:1] == b" " for each in data), bool, model.config.vocab))
 
 
 def _both(spec):

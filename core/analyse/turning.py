@@ -1,4 +1,5 @@
-"""The angle by which RoPE turns a pair of numbers, from its position. Reads a trace; no figures."""
+"""What RoPE turns, and by which angle: queries and keys before the rotation, and the turn of a pair
+of their numbers at a position. Reads a trace; no figures."""
 
 from dataclasses import dataclass
 
@@ -16,6 +17,14 @@ class Turn:
     frequency: float
     angle: float
     amplitude: float
+
+
+def unturned(block) -> tuple[str, str]:
+    """The ops of a block whose values are its queries and keys before the rotation, normed where
+    the model does that; where nothing turns, what the scores are made of.
+    """
+    inputs = block["attn.scores"].inputs
+    return tuple(block[op].inputs[0] if op.endswith("_rot") else op for op in inputs)
 
 
 def turn(trace, layer: int, position: int, dim: int) -> Turn | None:

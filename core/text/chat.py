@@ -5,12 +5,14 @@ beyond the names of special tokens. The rendering itself is the program `templat
 its own.
 """
 
-import functools
+import contextlib
 import json
 import re
 import signal
 import subprocess
 import sys
+import threading
+from collections import OrderedDict
 from datetime import date
 from pathlib import Path
 
@@ -22,6 +24,7 @@ PROGRAM = Path(__file__).with_name("template.py")
 LONGEST_TEMPLATE = 64_000  # characters
 SECONDS = 2  # of processor time, as the program limits itself
 PATIENCE = 10  # seconds by the clock, on a busy machine or one without such limits
+MOST_KEPT = 4_000_000  # characters of jobs and answers that are remembered
 
 
 def render(template, messages, special, names, literal=True) -> list[tuple[str, bool]]:
@@ -32,6 +35,33 @@ def render(template, messages, special, names, literal=True) -> list[tuple[str, 
     for the time of rendering a character that no message has stands for it. The clock of templates
     that tell the date stands at midnight: a chat has the same ids all day.
     """
+    job, typed = _job(template, messages, special, names, literal)
+    names_by_stand_in = {stand_in: name for name, stand_in in typed.items()}
+    back = markers.pattern(names_by_stand_in)
+    return [
+        (piece if is_marker else _swap(back, names_by_stand_in, piece), is_marker)
+        for piece, is_marker in markers.cut(_text(job), special)
+    ]
+
+
+def render_ahead(chats, special, names) -> None:
+    """Render several chats, (template, messages, literal) each, in one process: `render` finds
+    their texts made. A chat that fails here is left to it.
+    """
+    with contextlib.suppress(PromptError):
+        jobs = [_job(*chat[:2], special, names, chat[2])[0] for chat in chats]
+        jobs = [job for job in jobs if job not in ANSWERS]
+        done = _start(f"[{','.join(jobs)}]") if len(jobs) > 1 else None
+        if done is None or done.returncode:
+            return
+        answers = dict(zip(jobs, json.loads(done.stdout), strict=True))
+        for job in jobs:
+            if "text" in answers[job]:  # an error may be about memory that another job has taken
+                ANSWERS.get(job, lambda job: json.dumps(answers[job]))
+
+
+def _job(template, messages, special, names, literal):
+    """What the program is asked, as JSON, and the stand-ins by the markers they stand for."""
     if len(template) > LONGEST_TEMPLATE:
         raise _bad(f"it is longer than {LONGEST_TEMPLATE} characters")
     typed = {}
@@ -39,13 +69,11 @@ def render(template, messages, special, names, literal=True) -> list[tuple[str, 
         everything = "".join(role + content for role, content in messages)
         typed = _stand_ins(special, everything, template + "".join(names.values()))
         messages = [[_swap(special, typed, part) for part in message] for message in messages]
-    text = _text(template, json.dumps(messages), json.dumps(names), date.today().isoformat())
-    names_by_stand_in = {stand_in: name for name, stand_in in typed.items()}
-    back = markers.pattern(names_by_stand_in)
-    return [
-        (piece if is_marker else _swap(back, names_by_stand_in, piece), is_marker)
-        for piece, is_marker in markers.cut(text, special)
-    ]
+    values = {"bos_token": "", "eos_token": "", "tools": None, "documents": None}
+    values |= names | {"add_generation_prompt": True}
+    values["messages"] = [{"role": role, "content": content} for role, content in messages]
+    job = {"template": template, "values": values, "now": date.today().isoformat()}
+    return json.dumps(job), typed
 
 
 def _stand_ins(special, typed, other):
@@ -63,28 +91,52 @@ def _swap(pattern, swaps, text):
     return pattern.sub(lambda match: swaps[match[0]], text) if pattern and swaps else text
 
 
-def _text(template, messages, names, day):
-    answer = _answer(template, messages, names, day)
+class Kept:
+    """Texts by texts, the longest unused dropped when all have more characters than `most`."""
+
+    def __init__(self, most: int):
+        self.most, self.length = most, 0
+        self._texts: OrderedDict = OrderedDict()
+        self._lock = threading.Lock()
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._texts
+
+    def get(self, key: str, make) -> str:
+        """The text for a key; made by `make(key)` if it is not there."""
+        with self._lock:
+            if key in self._texts:
+                self._texts.move_to_end(key)
+                return self._texts[key]
+        text = make(key)
+        with self._lock:
+            if key not in self._texts:  # two threads may have made it at once
+                self.length += len(key) + len(text)
+            self._texts[key] = text
+            while self.length > self.most:
+                self.length -= sum(map(len, self._texts.popitem(last=False)))
+        return text
+
+
+ANSWERS = Kept(MOST_KEPT)  # since a page asks again at every click
+
+
+def _text(job):
+    answer = json.loads(ANSWERS.get(job, _answer))
     if "error" in answer:
         raise _bad(answer["error"])
     return answer["text"]
 
 
-@functools.lru_cache(maxsize=32)
-def _answer(template, messages, names, day):
-    """What the program answers; kept, since a page asks again at every click. Texts for a key."""
-    values = {"bos_token": "", "eos_token": "", "tools": None, "documents": None}
-    values |= json.loads(names) | {"add_generation_prompt": True}
-    values["messages"] = [
-        {"role": role, "content": content} for role, content in json.loads(messages)
-    ]
-    job = json.dumps({"template": template, "values": values, "now": day})
+def _answer(job):
+    """What the program answers to a job, both as JSON."""
     done = _start(job)
     if done.returncode == 0:
-        return json.loads(done.stdout)
+        return done.stdout.decode()
+    reason = "it broke the program that renders it, or took all its memory"
     if done.returncode == -getattr(signal, "SIGPROF", 0):
-        return {"error": f"it takes longer than {SECONDS} seconds"}
-    return {"error": "it broke the program that renders it, or took all its memory"}
+        reason = f"it takes longer than {SECONDS} seconds"
+    return json.dumps({"error": reason})
 
 
 def _start(job):

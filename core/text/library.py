@@ -166,6 +166,8 @@ class ByLibrary:
 
     def dropped(self, text: str) -> list[int]:
         """The bytes of the text that no token stands for, in order."""
+        if (self.replayable or self.byte_level) and not self._may_drop(text):
+            return []
         if self.replayable:
             return [byte for history in self.histories(text) for byte in history.dropped]
         if self.byte_level:
@@ -174,14 +176,29 @@ class ByLibrary:
         seen = {at for start, stop in encoding.offsets for at in range(start, stop)}
         return [*"".join(c for at, c in enumerate(text) if at not in seen).encode()]
 
+    def _may_drop(self, text):
+        """Whether a byte may vanish: told from the bytes alone where the vocabulary gets these, for
+        a replay takes far longer.
+        """
+        if getattr(self.library.model, "unk_token", None):
+            return False
+        if not self._gets_bytes:
+            return True
+        there = {*text.encode(), *b" "}  # a space may be put before it
+        rewritten = self.library.normalizer is not None
+        return bool(self.missing_bytes if rewritten else self.missing_bytes & there)
+
+    @functools.cached_property
+    def _gets_bytes(self):
+        """Whether the text is spelled as bytes before it is merged; a file may forget to say so."""
+        steps = parts(state(self.library.pre_tokenizer))
+        return self.byte_level and any(step.get("type") == "ByteLevel" for step in steps)
+
     def unknown_parts(self, text: str) -> list[str]:
         """The parts of the text that become the token for what the vocabulary does not know."""
-        if self.unknown is None:
+        if self.unknown is None or self.unknown not in (ids := self.ids(text)):
             return []
-        encoding = guarded(
-            lambda: self.library.encode(text, add_special_tokens=False), fail=unreadable
-        )
-        spans = zip(encoding.ids, encoding.offsets, strict=True)
+        spans = zip(ids, self.spans(text), strict=True)
         return [text[start:stop] for id, (start, stop) in spans if id == self.unknown]
 
 

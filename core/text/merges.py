@@ -115,7 +115,7 @@ def join(symbols, look: Callable) -> tuple[list[tuple[Hashable, int]], list[Join
     are left, each with where it ends, and the joins in order.
     Example: `a b c b` with ab before abc: joined are [0:1:2] and [0:2:3], left (abc, 3), (b, 4).
     """
-    chain, joins = _Chain(symbols, look), []
+    chain, joins = Chain(symbols, look), []
     while chain.queue:
         joined = heapq.heappop(chain.queue)
         if chain.still(joined):
@@ -124,7 +124,7 @@ def join(symbols, look: Callable) -> tuple[list[tuple[Hashable, int]], list[Join
     return chain.left(), joins
 
 
-class _Chain:
+class Chain:
     """Symbols with their neighbours, and the pairs that wait to be joined."""
 
     def __init__(self, symbols, look):

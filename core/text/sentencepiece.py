@@ -70,7 +70,29 @@ class SentencePiece:
 
     def ids(self, text: str, first: bool = True) -> list[int]:
         """The ids of a text. What stood before it does not matter: only a marker can."""
-        return [id for history in self.histories(text) for id in history.ids]
+        ids = []
+        for piece, is_added in markers.cut(text, self._added):
+            if is_added:
+                ids.append(self.added[piece])
+            else:
+                ids += [id for word in self._words(self._spelled(piece)) for id in self._of(word)]
+        return ids
+
+    def _words(self, spelled):
+        return WORD.findall(spelled) if self._cuts_words else [spelled]
+
+    def _of(self, word):
+        """The ids of a word, without its history."""
+        ids = []
+        for symbol, _ in join(word, by_score(self.scores))[0]:
+            if symbol in self.vocabulary:
+                ids.append(self.vocabulary[symbol])
+                continue
+            for byte in symbol.encode():
+                id = self.bytes.get(byte, self.unknown)
+                in_a_row = id == self.unknown and ids[-1:] == [id]
+                ids += [] if id is None or in_a_row else [id]
+        return ids
 
     def spans(self, text: str, first: bool = True) -> list[tuple[int, int]]:
         """For each of the text's ids the characters that it touches."""
@@ -94,7 +116,7 @@ class SentencePiece:
         places = [(at, at + 1) for at in range(start, stop)]
         places = places[:1] * before + places
         end = 0
-        for word in WORD.findall(spelled) if self._cuts_words else [spelled]:
+        for word in self._words(spelled):
             begin, end = end, end + len(word)
             yield self._history(word, places[begin:end])
 
@@ -163,10 +185,14 @@ class SentencePiece:
 
     def dropped(self, text: str) -> list[int]:
         """The bytes of the text that no token stands for, in order."""
+        if self.missing_bytes.isdisjoint(self._spelled(text).encode()):
+            return []
         return [byte for history in self.histories(text) for byte in history.dropped]
 
     def unknown_parts(self, text: str) -> list[str]:
         """The parts of the text that become the token for unknown bytes."""
+        if self.unknown is None or self.unknown not in self.ids(text):
+            return []
         found = []
         for history in self.histories(text):
             for id, end in zip(history.ids, history.ends, strict=True):

@@ -5,8 +5,9 @@ from using all the time and memory there is, even in a single step (`'a' * 10**9
 another process can be stopped in the middle of that. This one limits itself before it begins:
 processor time and address space where the system can (all but Windows), and the length of the text.
 
-Reads a job as JSON on standard input, writes {"text": ...} or {"error": ...}. Runs alone, without
-the project on its path. Renders as transformers does: the same names, filters and extensions.
+Reads a job as JSON on standard input, writes {"text": ...} or {"error": ...}; for a list of jobs a
+list of these. Runs alone, without the project on its path. Renders as transformers does: the same
+names, filters and extensions.
 """
 
 import contextlib
@@ -96,4 +97,5 @@ def answer(job: dict) -> dict:
 if __name__ == "__main__":
     job = json.load(sys.stdin)
     limit()
-    json.dump(answer(job), sys.stdout)
+    done = [answer(each) for each in job] if isinstance(job, list) else answer(job)
+    json.dump(done, sys.stdout)

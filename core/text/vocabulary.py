@@ -15,7 +15,7 @@ from core.errors import PromptError
 
 from . import chat, markers
 from .display import show_bytes
-from .library import ByLibrary, unreadable
+from .library import ByLibrary, guarded, unreadable
 from .merges import History, taken_whole
 from .sentencepiece import SentencePiece
 from .spelling import byte_level, whole
@@ -96,6 +96,15 @@ class Tokenizer:
     def library(self) -> Library | None:
         """The `tokenizers` object, None for a vocabulary that does not use it."""
         return getattr(self.encoder, "library", None)
+
+    def normalized(self, text: str) -> str:
+        """What the vocabulary makes of a text before it cuts it: the same text where it leaves it
+        alone. Raises PromptError for what the library cannot read.
+        """
+        normalizer = self.library and self.library.normalizer
+        if not normalizer:
+            return text
+        return guarded(normalizer.normalize_str, text, fail=unreadable)
 
     def encode(self, text: str, control: bool = False) -> list[int]:
         """Text to ids, without BOS. Bytes without a token vanish.
@@ -242,6 +251,13 @@ class Tokenizer:
         """
         pieces = self._rendered(messages, control)
         return "".join(text for text, _ in pieces), self._ids(pieces), self._spans(pieces)
+
+    def chat_ahead(self, chats) -> None:
+        """Render several chats at once, (template, messages, control) each, so that those who ask
+        for one of them later need not wait. Raises nothing.
+        """
+        literal = [(template, messages, not control) for template, messages, control in chats]
+        chat.render_ahead(literal, self._markers, self.names)
 
     def chat_histories(self, messages, control: bool = False) -> tuple[History, ...]:
         """How each piece of `chat_text` became tokens, as in `histories`."""

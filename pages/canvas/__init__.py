@@ -78,8 +78,9 @@ def stepper(bar: dict, key: str, on_move=None) -> dict | None:
 
     bar: steps (names in order), step and layer (0-based), n_layers (0: no layers here), labels:
     "aria", "previous", "next", "named" with {label} and {step}, "layer_up", "layer_down", "count"
-    with {step} and {steps}, "layer" with {layer} and {last}. `on_move` is called before the next
-    run, with {"step", "layer"} in st.session_state[key]["move"].
+    with {step} and {steps}, "layer" with {layer} and {last}; beyond: what follows the last step, if
+    anything does: that is step len(steps). `on_move` is called before the next run, with
+    {"step", "layer"} in st.session_state[key]["move"].
     The bar runs ahead of the page; the revision tells it which of its reports a page has seen.
     """
     revision = f"{key}-revision"
@@ -128,12 +129,14 @@ def copy_link(labels: dict, key: str) -> None:
 _dials = _register("dials", *DRAWN, "dials_paint.js")
 
 
-def dials(payload: bytes, key: str, on_position=None) -> int | None:
+def dials(payload: bytes, key: str, on_position=None, on_dial=None) -> int | None:
     """Show a payload of viz.dials; the position a reader moved its slider to, or None before that.
 
-    `on_position` is called before the next run, with st.session_state[key]["position"].
+    `on_position` is called before the next run, with st.session_state[key]["position"], and
+    `on_dial` when one of many was clicked, with st.session_state[key]["dial"]["index"].
     """
-    return _dials(data=payload, key=key, on_position_change=on_position or _ignore).position
+    moved, clicked = on_position or _ignore, on_dial or _ignore
+    return _dials(data=payload, key=key, on_position_change=moved, on_dial_change=clicked).position
 
 
 # ---- a text with its tokens, and the merges of a piece -------------------------------------------

@@ -1,6 +1,6 @@
 // Dials with hands: one or two large ones (a pair of numbers before and after its turn), or a clock
 // for each pair, whose hands a slider moves. Knows the payload of viz/dials.py and the painting of
-// dials_paint.js; reports the position a reader chose. Knows no model and no sentence.
+// dials_paint.js; reports the position and the clock that a reader chose. Knows no model and no sentence.
 
 const EACH = 170, REST = 450; // ms of a step while playing, and of rest before a position is told
 
@@ -98,6 +98,17 @@ export default component((host, port) => {
     event.preventDefault();
     event.stopPropagation();
     move(position);
+  });
+  const clockAt = ({ offsetX, offsetY }) =>
+    meta.slider ? dialAt(meta, placeDials(meta, drawnAt), offsetX, offsetY) : -1;
+  canvas.addEventListener("pointermove", (event) => {
+    canvas.style.cursor = clockAt(event) < 0 ? "" : "pointer";
+  });
+  canvas.addEventListener("click", (event) => {
+    const index = clockAt(event);
+    if (index < 0) return;
+    choice.stop(); // the position is told along; told later, it would come to another view
+    port.setTriggerValue("dial", { index, position: choice.current });
   });
   png.addEventListener("click", () => {
     savePng([canvas], readTheme(host).background, `${fileName(meta.name)}.png`);

@@ -3,6 +3,7 @@
 
 const FULL = 2 * Math.PI, BIG = 2, MOST_RINGS = 4;
 const LINE = 16, LABEL = 24;
+const CORNERS = [-1, 1, -3, 3].map((n) => (n * Math.PI) / 4); // where a radius may be written
 
 // ---- where things lie ---------------------------------------------------------------------------
 
@@ -27,6 +28,14 @@ function placeDials({ dials }, width) {
 function centreOf(place, index) {
   const { columns, cell, radius, left, row, top } = place;
   return [(index % columns) * cell + left, Math.floor(index / columns) * row + top + radius];
+}
+
+// The dial at a point of the canvas, or -1 beside all of them.
+function dialAt({ dials }, place, x, y) {
+  return dials.findIndex((_, i) => {
+    const [centre, middle] = centreOf(place, i), top = middle - place.radius;
+    return Math.abs(x - centre) < place.cell / 2 && y >= top && y < top + place.row;
+  });
 }
 
 // The points of a turn: one ring, or where it goes round more often a spiral of a few rings.
@@ -104,13 +113,23 @@ function paintCircle(context, radius, { line: colour, faint }, big) {
   arrowHead(context, [0, -radius - 14], Math.PI / 2, 7);
 }
 
+// What the radius stands for, in the first corner that no hand points to.
+function paintEdge(context, { edge, hands }, radius) {
+  const apart = (a, b) => Math.abs(Math.atan2(Math.sin(a - b), Math.cos(a - b)));
+  const free = (corner) => hands.every(({ angle }) => apart(angle, corner) > 0.5);
+  const corner = CORNERS.find(free) ?? CORNERS[0];
+  const right = Math.cos(corner) > 0, x = radius * 0.72 + 10, y = radius * 0.72 + 8;
+  context.textAlign = right ? "left" : "right";
+  context.fillText(edge, right ? x : -x, Math.sin(corner) < 0 ? y : -y);
+}
+
 function paintWords(context, dial, radius, theme, colour) {
   const [x, y] = dial.axes, below = radius + 30;
   context.font = `12px ${theme.sans}`;
   context.fillStyle = theme.faint;
   context.textAlign = "left";
   context.fillText(x, radius + 20, 0);
-  context.fillText(dial.edge, radius * 0.72 + 10, radius * 0.72 + 8);
+  paintEdge(context, dial, radius);
   context.textAlign = "center";
   context.fillText(y, 0, -radius - 25);
   context.fillStyle = theme.text;

@@ -89,6 +89,7 @@ function drawn(kind) {
         tip.hide();
         png.textContent = meta.labels.save_png;
         if (csv) csv.textContent = meta.labels.save_csv;
+        if (csv) csv.hidden = meta.exact === false;
         saves.hidden = meta.saves === false;
         over.setAttribute("aria-label", meta.labels.aria);
         redraw();

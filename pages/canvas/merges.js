@@ -54,6 +54,15 @@ function onKey(player, event) {
 
 // ---- what the reader sees -----------------------------------------------------------------------
 
+// Scrolls a box to what it marks, where that is out of sight; scrollIntoView would move the page.
+function keepInSight(box, node) {
+  if (!node) return;
+  const seen = box.getBoundingClientRect(), at = node.getBoundingClientRect();
+  const [x, y] = [at.left - seen.left, at.top - seen.top];
+  if (x < 0 || at.right > seen.right) box.scrollLeft += x - box.clientWidth / 3;
+  if (y < 0 || at.bottom > seen.bottom) box.scrollTop += y - box.clientHeight / 3;
+}
+
 function showNow({ meta, step, parts, nameOf }) {
   const next = meta.merges[step];
   const boxes = partsAt(meta, step).map(([start, stop]) => {
@@ -66,6 +75,7 @@ function showNow({ meta, step, parts, nameOf }) {
     return box;
   });
   parts.now.replaceChildren(...boxes);
+  keepInSight(parts.now, parts.now.querySelector(".next"));
 }
 
 function showSteps({ step, parts }) {
@@ -75,11 +85,7 @@ function showSteps({ step, parts }) {
     if (n === step) row.setAttribute("aria-current", "step");
     else row.removeAttribute("aria-current");
   });
-  const row = parts.steps.children[Math.min(step, parts.steps.children.length - 1)];
-  const top = row ? row.offsetTop - parts.steps.offsetTop : 0, { steps } = parts;
-  if (top < steps.scrollTop) steps.scrollTop = top;
-  const lowest = row ? top + row.offsetHeight - steps.clientHeight : 0;
-  if (steps.scrollTop < lowest) steps.scrollTop = lowest;
+  keepInSight(parts.steps, parts.steps.children[step] ?? parts.steps.lastChild);
 }
 
 function showTrees({ meta, step, parts }) {
@@ -90,6 +96,7 @@ function showTrees({ meta, step, parts }) {
     node.classList.toggle("later", Number(node.dataset.made) > step);
     node.classList.toggle("next", marked.has(node.dataset.part));
   }
+  keepInSight(parts.trees, parts.trees.querySelector(".next"));
 }
 
 function showControls({ meta, step, timer, parts }) {

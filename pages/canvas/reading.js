@@ -6,12 +6,12 @@ const LIT = "lit";
 
 function fillText({ meta, text }) {
   text.replaceChildren(
-    ...meta.parts.map(({ text: words, first, stop }, n) => {
+    ...meta.parts.map(({ text: words, tokens }, n) => {
       const part = element("span", "part", words);
       part.dataset.part = n;
-      part.classList.toggle("odd", first % 2 === 1);
-      part.classList.toggle("shared", stop - first > 1);
-      part.classList.toggle("lost", stop === first);
+      part.classList.toggle("odd", tokens[0] % 2 === 1);
+      part.classList.toggle("shared", tokens.length > 1);
+      part.classList.toggle("lost", !tokens.length);
       return part;
     }),
   );
@@ -28,7 +28,7 @@ function fillTokens(view) {
     number.textContent = i;
     chip.classList.toggle("special", meta.special[i]);
     chip.classList.toggle("unknown", meta.unknown[i]);
-    chip.setAttribute("aria-label", describe(meta, i));
+    chip.setAttribute("aria-label", nameOf(meta, i));
   });
   list.setAttribute("aria-label", meta.labels.aria);
 }
@@ -48,13 +48,10 @@ function colour({ meta, host, holder }) {
 
 // The parts of the text that a token touches; a token of a template or a prefix may touch none.
 function partsOf({ parts }, position) {
-  return parts.flatMap(({ first, stop }, n) => (first <= position && position < stop ? [n] : []));
+  return parts.flatMap(({ tokens }, n) => (tokens.includes(position) ? [n] : []));
 }
 
-function tokensOf({ parts }, part) {
-  const { first, stop } = parts[part];
-  return Array.from({ length: stop - first }, (_, n) => first + n);
-}
+const tokensOf = ({ parts }, part) => parts[part].tokens;
 
 function joinedTo(meta, { part, position }) {
   if (part === undefined) return { parts: partsOf(meta, position), tokens: [position] };
@@ -78,9 +75,11 @@ function pointedAt(event) {
   return part === undefined ? { position: Number(index) } : { part: Number(part) };
 }
 
+const nameOf = (meta, n) => `${describe(meta, n)} · ${meta.bytes[n]}`;
+
 function wordsOf(meta, tokens) {
   if (!tokens.length) return [meta.labels.lost];
-  return tokens.map((n) => `${describe(meta, n)} · ${meta.bytes[n]}`);
+  return tokens.map((n) => nameOf(meta, n));
 }
 
 function point(view, event) {
@@ -124,6 +123,8 @@ export default component((host, port) => {
   const names = [element("div", "name"), element("div", "name")];
   const row = element("div", "row"), said = element("div", "said");
   row.append(names[1], said);
+  text.setAttribute("role", "group");
+  text.tabIndex = 0;
   holder.append(names[0], text, row, list);
   host.append(holder);
   const choice = makeChoice(tellPython(port, "position"));

@@ -1,6 +1,6 @@
 // The bar that walks through the steps and layers of a page. It counts in the browser, shows each
 // press at once and reports where the reader came to rest: no press is lost, however slow a page.
-// Knows {steps, step, layer, n_layers, labels, revision}; knows no op and no sentence.
+// Knows {steps, step, layer, n_layers, beyond, labels, revision}; knows no op and no sentence.
 
 const PAUSE = 70;
 // Python answers a report with its revision. After a longer silence the report counts as lost.
@@ -18,8 +18,11 @@ const clamp = (value, last) => Math.max(0, Math.min(value, last));
 
 // ---- where the reader is ------------------------------------------------------------------------
 
+// What lies beyond the steps, as the next page does, counts as one more.
+const lastStep = ({ steps, beyond }) => steps.length - (beyond ? 0 : 1);
+
 function press(bar, steps, layers) {
-  const step = clamp(bar.at.step + steps, bar.meta.steps.length - 1);
+  const step = clamp(bar.at.step + steps, lastStep(bar.meta));
   const layer = clamp(bar.at.layer + layers, Math.max(bar.meta.n_layers - 1, 0));
   if (step === bar.at.step && layer === bar.at.layer) return;
   bar.at = { step, layer };
@@ -46,11 +49,12 @@ function adopt(bar, { step, layer, steps, revision }) {
 // ---- what the reader sees -----------------------------------------------------------------------
 
 function show({ meta, at, holder, parts }) {
-  const { labels, steps, n_layers } = meta;
+  const { labels, steps, n_layers, beyond } = meta;
   holder.setAttribute("aria-label", labels.aria);
   nameStep(parts.previous, labels.previous, steps[at.step - 1], labels);
-  nameStep(parts.next, labels.next, steps[at.step + 1], labels);
-  parts.count.textContent = fill(labels.count, { step: at.step + 1, steps: steps.length });
+  nameStep(parts.next, labels.next, [...steps, beyond][at.step + 1], labels);
+  const step = Math.min(at.step + 1, steps.length);
+  parts.count.textContent = fill(labels.count, { step, steps: steps.length });
   parts.layer.hidden = !n_layers;
   parts.depth.textContent = fill(labels.layer, { layer: at.layer, last: n_layers - 1 });
   limit(parts.up, labels.layer_up, at.layer >= n_layers - 1);

@@ -17,9 +17,12 @@ def how_many(vocab: int) -> int:
     return vocab if vocab <= ALL and st.session_state.get("all_bars") else FIRST
 
 
-def clickable(drawn, key: str, pick, *, name: str, alt: str, box=st) -> None:
+def clickable(
+    drawn, key: str, pick, *, name: str, alt: str, box=st, names=(), chosen: int | None = None
+) -> None:
     """A figure whose points can be clicked: pick(number of the point) is called before the next
     run. name: what the saved picture is called. alt: the figure in words. box: where it is shown.
+    names: of the points, to choose by keyboard from a list; chosen: the number of one.
     """
 
     def on_select():
@@ -29,6 +32,23 @@ def clickable(drawn, key: str, pick, *, name: str, alt: str, box=st) -> None:
 
     saving, selects = figure.saving(name), {"on_select": on_select, "selection_mode": "points"}
     box.plotly_chart(drawn, key=key, config=saving, alt=alt, **selects)
+    if names:
+        _listed(f"{key}_list", pick, list(names), chosen)
+
+
+def _listed(key, pick, names, chosen):
+    """The points of a figure as a list, for who has no mouse."""
+    st.session_state[key] = chosen
+    st.selectbox(
+        text("output.list"),
+        range(len(names)),
+        format_func=names.__getitem__,
+        key=key,
+        placeholder=text("output.list"),
+        on_change=lambda: pick(st.session_state[key]),
+        label_visibility="collapsed",
+        width=240,
+    )
 
 
 def spread(counts, edges, *, name: str, title: str, count_title: str, alt: str, **how) -> None:
@@ -85,6 +105,8 @@ def candidates(best, op: str, id: int, vocab: int) -> None:
         lambda n: session.put(cell=ids[n]),
         name=op,
         alt=text(f"output.{op}_alt", n=len(best.top)),
+        names=[c.text for c in best.top],
+        chosen=ids.index(id) if id in ids else None,
         box=st.container(height=TALL, border=False) if whole else st,
     )
     rows = [(c.rank, c.id, c.text, c.logit, c.prob) for c in best.top]

@@ -83,12 +83,17 @@ def sums(lines: list[tuple[str, str]], verdict: str) -> str:
     return f'<div class="tw-sums">{body}{verdict}</div>'
 
 
+def _small(value):
+    """The size of a tiny number; a plain 0 where it is none."""
+    return f"{abs(value):.1e}" if value else "0"
+
+
 def verdict(equal: bool, difference: float, tolerance: float) -> str:
     """Equal or not, as HTML, with the difference and what is allowed."""
     name, sign = ("equal", "✓") if equal else ("unequal", "✗")
     word = words.html(f"explain.{name}")
     detail = words.html(
-        "explain.difference", difference=f"{abs(difference):.1e}", tolerance=f"{tolerance:.1e}"
+        "explain.difference", difference=_small(difference), tolerance=_small(tolerance)
     )
     inside = f"<span>{sign} {word}</span><small>{detail}</small>"
     return f'<div class="tw-{name}" data-verdict="{name}">{inside}</div>'

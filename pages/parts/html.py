@@ -54,6 +54,12 @@ def table(head: list[str], rows: list[list[str]], classes: str = "", marks=None)
     return f'<table class="tw-table {classes}">{inside}</table>'
 
 
+def scroll(inside: str, name: str, classes: str = "") -> str:
+    """HTML in a box that scrolls, by keyboard, too. name: what it is, read aloud."""
+    named = f'tabindex="0" role="group" aria-label="{escape(name, quote=True)}"'
+    return f'<div class="tw-scroll {classes}" {named}>{inside}</div>'
+
+
 def number(value: float, digits: int = 4) -> str:
     """A float for reading: some decimals, or two and an exponent where that says nothing."""
     if value != value or abs(value) == float("inf"):
@@ -61,6 +67,11 @@ def number(value: float, digits: int = 4) -> str:
     if value == 0 or 1e-3 <= abs(value) < 1e5:
         return f"{value:.{digits}f}".replace("-", "−")
     return f"{value:.2e}".replace("-", "−")
+
+
+def wavelength(tokens: float) -> str:
+    """Tokens per turn of a pair: a short one with a decimal."""
+    return f"{tokens:,.1f}" if tokens < 100 else f"{tokens:,.0f}"
 
 
 def percent(share: float) -> str:

@@ -31,6 +31,12 @@ def pages() -> dict:
     }
 
 
+def after(name: str) -> str:
+    """The next stop."""
+    names = list(PLACES)
+    return names[names.index(name) + 1]
+
+
 def show(current: str, stops: dict) -> None:
     """The strip."""
     with st.container(horizontal=True, gap="small", key="journey"):

@@ -95,11 +95,13 @@ def tabs(lesson: lessons.Lesson, numbers: dict, op=None) -> None:
         tabs["code"].caption(text("lesson.code_from", file=op.file))
 
 
-def look(lesson: lessons.Lesson, **values) -> None:
-    """What to look for in the figure."""
+def look(lesson: lessons.Lesson, where: str = "", **values) -> None:
+    """What to look for in the figure. where: "wide" or "narrow" windows, of a box that stands twice
+    on the page, so that it is read before the figures in both.
+    """
     body = html.paragraphs(rich(lesson.look, **values))
     lead = f"<b>{words.html('lesson.look')}</b>"
-    html.show(f'<div class="tw-look">{joined(lead, body)}</div>')
+    html.show(f'<div class="tw-look {where}">{joined(lead, body)}</div>')
 
 
 def predict(lesson: lessons.Lesson, values: dict, answer) -> None:

@@ -30,7 +30,8 @@ def thumbnail(panel: Panel, trace, key: str) -> None:
 
 
 def payload(panel: Panel, trace, lens: bool = True, tallest: int = 0) -> bytes:
-    """The panel as the canvas takes it; a reduced picture has neither lens nor data to save."""
+    """The panel as the canvas takes it; a reduced picture has no lens, and its
+    cells are no numbers to save; a thumbnail of one is no picture to save."""
     whole = panel.block == (1, 1)
     n_rows, n_columns = panel.values.shape
     tall = max(LOW * n_rows, min(HIGH * n_rows, WHOLE)) if panel.marks else TALLEST
@@ -49,7 +50,8 @@ def payload(panel: Panel, trace, lens: bool = True, tallest: int = 0) -> bytes:
         first_row=panel.first_row,
         column_step=panel.block[1],
         lens=lens and whole,
-        saves=whole,
+        saves=whole or lens,
+        exact=whole,
         height=tallest or (tall if whole else PICTURE),
         indent=INDENT,
     )

@@ -129,8 +129,7 @@ def _table(e, listed, trace, pointed):
         rows.append([label, *_cells(t, e, largest), number(so_far, 3) if several else ""])
         marks.append(_mark(t, pointed))
     if (left := len(e.values) - len(listed)) > 0:
-        rest = f"<i class='tw-nowrap'>{words.html('explain.rest', n=f'{left:,}')}</i>"
-        rows.append([rest, "", number(e.rest(len(listed)), 3), "", number(e.total, 3)])
+        rows.append([rest(left), "", number(e.rest(len(listed)), 3), "", number(e.total, 3)])
         marks.append("")
     return html.table(head, rows, "mono", marks)
 
@@ -197,10 +196,19 @@ def _cells(t, e, largest):
         f'<span class="{o.role}">{value}</span>' for o, value in zip(t.operands, used, strict=True)
     )
     exact = between.join(f"{o.value:.9g}" for o in t.operands)
-    width = f"{abs(t.value) / largest * 2.2:.2f}em"
-    bar = f'<span class="tw-bar {"negative" if t.value < 0 else ""}" style="width:{width}"></span>'
     shown = f'<span class="tw-nowrap" title="{exact}">{factors}</span>'
-    return [shown, f"<b>{number(t.value, 3)}</b>", bar]
+    return [shown, f"<b>{number(t.value, 3)}</b>", bar(t.value, largest)]
+
+
+def bar(value: float, largest: float) -> str:
+    """A term's size beside the largest one's, as HTML."""
+    width, sign = f"{abs(value) / largest * 2.2:.2f}em", "negative" if value < 0 else ""
+    return f'<span class="tw-bar {sign}" style="width:{width}"></span>'
+
+
+def rest(n: int) -> str:
+    """What the line of all terms that are not listed is called, as HTML."""
+    return f"<i class='tw-nowrap'>{words.html('explain.rest', n=f'{n:,}')}</i>"
 
 
 def in_brackets(sign: str, value: float, digits: int = 4) -> str:

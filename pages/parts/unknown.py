@@ -7,11 +7,14 @@ from pages.parts import run, session, words
 from pages.parts.html import Token
 
 MOST_SHOWN = 12  # different parts
+LONGEST = 16 * run.LONGEST  # characters; a longer text is no prompt, unless it is hardly but spaces
 
 
 def sentences(tokenizer) -> list[str]:
     """One sentence (HTML) for each of the two, where the reader's text needs it."""
     prompt = session.prompt()
+    if len(prompt) > LONGEST:  # the page refuses it
+        return []
     dropped = run.compute(tokenizer.dropped, prompt)
     unknown = run.compute(tokenizer.unknown_parts, prompt)
     said = []

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from pages import canvas
-from pages.parts import html, inputs, lesson, session, small, walk, words
+from pages.parts import html, inputs, journey, lesson, session, small, walk, words
 from pages.parts.words import text
 
 
@@ -38,6 +38,9 @@ def show(page: str, views: dict[str, Callable], trace, tags=(), layer: int | Non
     view = walk.current_op(names, names[0])
     this = whole if view == names[0] else words.view(page, view, tags)
     position = session.position(len(trace.ids))
+    if session.get("onward") == page:
+        session.settle(onward=None)
+        journey.go(journey.after(page))
     html.show(f'<h1 class="tw-title">{html.rich(whole.title)}</h1>')
     _switch(page, names, view)
     with st.bottom:  # before what may be refused: the way to the other views stays
@@ -50,12 +53,13 @@ def show(page: str, views: dict[str, Callable], trace, tags=(), layer: int | Non
         left, right = st.columns([1, 2], gap="medium")
     with left:
         lesson.tabs(this, numbers, shown.code)
-        lesson.look(this, **values)
+        lesson.look(this, "wide", **values)
         if this.predict:
             lesson.predict(this, values, shown.answer)
         if this.small:
             small.note(this, trace.model)
     with right:
+        lesson.look(this, "narrow", **values)
         shown.draw()
     if layer is not None:
         walk.shortcuts()
@@ -85,12 +89,16 @@ def _switch(page, names, view):
 
 
 def _bar(page, names, view, layer, n_layers):
-    """Previous and next view, and the layer where there is one: by buttons and by arrow keys."""
+    """Previous and next view (the next page behind the last one), and the layer where there is one:
+    by buttons and by arrow keys.
+    """
     key = f"walk_{page}"
 
     def moved():
         move = st.session_state[key]["move"]
-        if names[move["step"]] != view:
+        if move["step"] == len(names):
+            session.put(onward=page)
+        elif names[move["step"]] != view:
             go(page, view, names[move["step"]])
         if layer is not None:
             session.put(at_layer=move["layer"])
@@ -98,4 +106,5 @@ def _bar(page, names, view, layer, n_layers):
     labels = words.table("stepper", *walk.LABELS) | {"aria": text("views.switch")}
     data = {"steps": [name(page, each) for each in names], "step": names.index(view)}
     data |= {"layer": layer or 0, "n_layers": 0 if layer is None else n_layers}
+    data |= {"beyond": text(f"pages.{journey.after(page)}")}
     canvas.stepper(data | {"labels": labels}, key=key, on_move=moved)

@@ -7,6 +7,10 @@ The ids are those of SmolLM2's vocabulary, as two other implementations give the
 import pytest
 from playwright.sync_api import expect
 
+from core import RunSpec
+from core.analyse.trailing import trailing
+from tests.conftest import SMOLLM
+
 SHOWN = {  # text: visible tokens and ids, in logical order
     "\U0001f999": (["⟨F0 9F⟩", "⟨A6⟩", "⟨99⟩"], [10813, 116, 243]),
     "The capital of France is": (
@@ -85,6 +89,15 @@ def test_a_text_is_shown_as_it_was_typed(tab, smollm):
         assert "".join(running) == prompt.replace(" ", "␣")
 
 
+@pytest.mark.parametrize("op, box", [("compare", ".tw-said"), ("chat", ".tw-chat > .by-user")])
+def test_no_view_takes_a_text_for_mark_up(tab, op, box):
+    typed = "$5$ *a* <b>bold</b> :red[x] &lt;"
+    tab.open("/tokens", prompt=typed, ask=typed, op=op)
+    shown = tab.page.locator(box).last
+    assert shown.inner_text().replace("␣", " ") == typed
+    assert shown.locator("b, em, .katex").count() == 0
+
+
 def test_half_characters_join_to_one_in_the_text(tab):
     tab.open("/tokens", prompt="\U0001f999")
     reading = tab.key("reading")
@@ -92,6 +105,7 @@ def test_half_characters_join_to_one_in_the_text(tab):
     assert reading.locator(".bytes").all_text_contents() == ["F0 9F", "A6", "99"]
     reading.locator(".part").hover()
     expect(reading.locator(".chip.lit")).to_have_count(3)
+    assert reading.locator(".said bdi").count() == 3
 
 
 def test_right_to_left_words_stand_in_logical_order_from_left_to_right(tab):
@@ -101,7 +115,11 @@ def test_right_to_left_words_stand_in_logical_order_from_left_to_right(tab):
     boxes = [chip.bounding_box() for chip in tab.key("reading").locator(".chip").all()]
     assert [box["x"] for box in boxes] == sorted(box["x"] for box in boxes)
     tab.open("/tokens", prompt="a\u202ebc")
-    assert "⟨U+202E⟩" in "".join(chips(tab)[0])
+    assert chips(tab)[0] == ["a", "⟨E2 80⟩", "⟨AE⟩", "bc"]
+    running = tab.key("reading").locator(".part")
+    assert running.all_text_contents() == ["a", "⟨U+202E⟩", "bc"]
+    boxes = [part.bounding_box()["x"] for part in running.all()]
+    assert boxes == sorted(boxes)
 
 
 def test_an_empty_text_is_told_what_to_do(tab):
@@ -126,14 +144,30 @@ def test_a_marker_typed_in_a_message_stays_text(tab):
     assert [*typed, 9690, 198, 72] == ids[-25:-6]
 
 
-def test_repeated_and_hostile_tokens_keep_a_row_each_on_the_axes_of_a_figure(tab):
-    """The rows of the embedding figure, and the names at the bars of its candidates."""
-    tab.open("/embedding", prompt="the cat and the dog <b> the", op="tied")
-    bars = tab.page.locator("[data-testid=stPlotlyChart]").first
-    ticks = bars.locator(".ytick text").all_text_contents()
-    assert len(ticks) == bars.locator(".bars .point").count() == 6
-    for chip in tab.key("tied_tokens").locator(".chip .text").all():
-        assert chip.is_visible()
+def test_pointing_joins_a_token_its_text_and_its_id(tab, smollm):
+    prompt = "the cat and the cat"
+    reading = tab.open("/tokens", prompt=prompt).key("reading")
+    for n, id in enumerate(smollm.tokenizer.encode(prompt)):
+        reading.locator(".chip").nth(n).hover()
+        lit = reading.locator(".part.lit, .chip.lit")
+        expect(lit).to_have_count(2)
+        assert [node.get_attribute("data-part") for node in lit.all()] == [str(n), None]
+        assert f"id {id}, position {n}" in reading.locator(".said").inner_text()
+
+
+def test_the_axis_and_the_hover_of_a_figure_name_tokens_as_they_are(tab, smollm):
+    """Mark-up, line ends and a lone space among the candidates."""
+    prompt = "&amp; &lt; &gt; <br>"
+    best = [c.text for c in trailing(RunSpec(SMOLLM, prompt=prompt)).unspaced.top]
+    assert {"⏎", "␣", "␣<", "&"} <= {*best}
+    tab.open("/tokens", prompt=prompt, op="space")
+    figure = tab.key("space_unspaced")
+    assert figure.locator(".ytick text").all_text_contents() == best
+    assert figure.locator(".bars .point").count() == len(best)
+    for n, name in enumerate(best):
+        box = figure.locator(".bars .point path").nth(n).bounding_box()
+        tab.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        expect(figure.locator(".hoverlayer text").first).to_contain_text(f"{name}: ")
 
 
 def test_the_hover_of_an_attention_map_names_query_and_key(tab):

@@ -34,3 +34,18 @@ def test_the_run_button_moves_the_hands_until_it_is_pressed_again(reader):
     reader.page.keyboard.press("ArrowLeft")  # the button has the focus
     assert slider.input_value() == str(int(stopped) - 1)
     assert reader.key("walk_positions").locator(".count").inner_text().startswith("2 /")
+
+
+def test_a_click_on_a_clock_shows_its_pair_where_the_hands_stand(reader):
+    reader.open("/positions", op="clocks", pos=4)
+    clocks = reader.key("clocks")
+    clocks.locator("input[type=range]").focus()
+    reader.page.keyboard.press("ArrowLeft")
+    box = clocks.locator("canvas").bounding_box()
+    with reader.rerun():  # the clocks stand in rows of eight
+        clocks.locator("canvas").click(position={"x": box["width"] * 3.5 / 8, "y": 40})
+    assert all(part in reader.page.url for part in ("op=rotation", "cell=3", "pos=3"))
+    assert reader.key("pair").locator("input").input_value() == "3"
+    with reader.rerun():
+        reader.page.go_back()
+    assert "op=clocks" in reader.page.url

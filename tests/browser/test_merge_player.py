@@ -28,7 +28,7 @@ def test_pointing_at_a_half_character_lights_it_and_its_tokens(reader):
     with reader.rerun():
         reading.locator(".part").first.click()
     expect(reading.locator('.chip[aria-selected="true"] .text')).to_have_text("st")
-    assert "pos=0" in reader.page.url and symbols(reader) == MERGED
+    assert "pos=0" in reader.page.url and symbols(reader) == " ".join("strawberry")
 
 
 def test_the_player_steps_by_its_own_keys_and_the_link_keeps_the_step(reader, visit):
@@ -56,3 +56,15 @@ def test_it_plays_to_the_end_and_another_piece_begins_afresh(reader):
         reader.key("pieces").locator(".chip").nth(1).click()
     assert "cell=" not in reader.page.url and "pos=3" in reader.page.url
     expect(player.locator("svg.tree")).to_have_count(3)
+
+
+def test_the_next_pair_is_kept_in_sight_where_there_is_no_room_for_all(reader):
+    reader.open("/tokens", prompt=" " + "=" * 64, cell=30)
+    player = reader.key("merges")
+    expect(player.locator(".tree .next")).to_have_count(2)
+    for box, marked in ((".trees", ".tree .next"), (".steps", "li.next"), (".now", ".symbol.next")):
+        seen = player.locator(box).bounding_box()
+        for node in player.locator(marked).all():
+            at = node.bounding_box()
+            assert seen["x"] <= at["x"] and at["x"] + at["width"] <= seen["x"] + seen["width"]
+            assert seen["y"] <= at["y"] and at["y"] + at["height"] <= seen["y"] + seen["height"]

@@ -38,6 +38,23 @@ def test_a_click_explains_another_number_each_time(reader, view, chart, marks):
     assert len(seen) == 3
 
 
+NAMES = """() => {
+  const boxes = [...document.querySelectorAll(".scatterlayer .textpoint text")]
+    .map((name) => name.getBoundingClientRect()).filter((box) => box.width > 0);
+  const meet = (a, b) => a.left < b.right && b.left < a.right
+    && a.top + 2 < b.bottom && b.top + 2 < a.bottom;
+  return [boxes.length, boxes.filter((a, n) => boxes.slice(n + 1).some((b) => meet(a, b))).length];
+}"""  # two pixels: a line of text is not as high as its box
+
+
+@pytest.mark.parametrize("width", [1440, 820])
+def test_no_name_of_the_map_lies_on_another(reader, width):
+    reader.page.set_viewport_size({"width": width, "height": SIZE["height"]})
+    reader.open("/embedding", op="map", at=2)
+    shown, covered = reader.page.evaluate(NAMES)
+    assert shown > 12 and covered == 0
+
+
 @pytest.mark.parametrize("view", ["neighbours", "arithmetic", "map"])
 def test_it_fits_wide_and_narrow(reader, view):
     reader.open("/embedding", op=view, lang="zh")

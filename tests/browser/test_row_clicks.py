@@ -8,6 +8,7 @@ PROMPT = "The capital of France is"
 def test_a_click_on_a_number_shows_its_bytes(reader):
     reader.open("/embedding", prompt=PROMPT)
     lines, before = reader.page.locator(".tw-hex span"), None
+    reader.key("row_in_table").locator("summary").click()
     for key in ("row_embed", "row_around"):
         canvas = reader.key(key).locator("canvas.over")
         canvas.scroll_into_view_if_needed()
@@ -18,6 +19,7 @@ def test_a_click_on_a_number_shows_its_bytes(reader):
         assert begins != before and "cell=" in reader.page.url
         assert reader.page.locator(".tw-hex .own").count() == 1
         before = begins
+    assert canvas.is_visible()  # what was unfolded stays so
 
 
 def test_a_click_on_a_bar_takes_that_candidate_apart(reader):

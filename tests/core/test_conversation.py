@@ -5,7 +5,17 @@ from dataclasses import replace
 import pytest
 
 from core import PromptError, RunSpec, open_model, run
-from core.analyse.conversation import conversation, forged, openings, typed, visible
+from core.analyse.conversation import (
+    Blank,
+    Part,
+    conversation,
+    cut_by_author,
+    forged,
+    openings,
+    typed,
+    visible,
+)
+from core.text import chat
 from tests import chat_templates as templates
 from tests.conftest import SMOLLM
 
@@ -27,6 +37,29 @@ def by_template(smollm):
         return replace(smollm.tokenizer, template=template, names=templates.NAMES)
 
     return words
+
+
+def test_messages_are_found_between_what_the_template_writes_by_hand():
+    """`a` alone is not followed by the frame's `|`; the stripped second message is."""
+    blank = Blank(("<", "|", ">"), (0, 1))
+    messages = [("user", "a|"), ("assistant", " b ")]
+    assert cut_by_author("<a||b>", messages, blank, None) == (
+        *(Part("template", 0, 1), Part("user", 1, 3), Part("template", 3, 4)),
+        *(Part("reply", 4, 5), Part("template", 5, 6)),
+    )
+    assert cut_by_author("<a||c>", messages, blank, None) is None
+    assert cut_by_author("<a||b>x", messages, blank, None) is None
+
+
+def test_all_renderings_of_a_chat_are_made_by_one_process(smollm, monkeypatch):
+    start, jobs = chat._start, []
+    monkeypatch.setattr(chat, "_start", lambda job: jobs.append(job) or start(job))
+    monkeypatch.setattr(chat, "ANSWERS", chat.Kept(chat.MOST_KEPT))
+    read = conversation(smollm.tokenizer, [("user", "Hi")])
+    assert len(jobs) == 1
+    monkeypatch.setattr(chat, "render_ahead", lambda *_: None)
+    monkeypatch.setattr(chat, "ANSWERS", chat.Kept(0))
+    assert conversation(smollm.tokenizer, [("user", "Hi")]) == read and len(jobs) == 5
 
 
 # --- SmolLM2

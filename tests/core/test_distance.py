@@ -15,6 +15,7 @@ from core.analyse.distance import (
     Meeting,
     falling_heads,
     falls,
+    heads,
     key_to_try,
     meeting,
     shares,
@@ -40,7 +41,7 @@ def mary(smollm):
 def invented(rope, head_dim=64, seed=0):
     """A meeting of random vectors, five positions apart."""
     q, k = np.random.default_rng(seed).standard_normal((2, head_dim)).astype(np.float32)
-    return Meeting(9, 4, q, k, rope, 200, head_dim**-0.5, math.nan)
+    return Meeting(0, 9, 4, q, k, rope, 200, head_dim**-0.5, math.nan)
 
 
 def assert_only_the_distance_counts(m):
@@ -61,7 +62,7 @@ def test_one_pair_by_hand():
     assert (w.size[0], w.phase[0], w.frequency[0], w.constant) == (3, -math.pi / 2, 1, 0)
     wanted = [3 * math.sin(d) for d in range(5)]
     np.testing.assert_allclose(w.scores(range(5)), wanted, atol=1e-12)
-    m = Meeting(5, 3, q, k, Rope(2, 10.0), 9, 0.5, math.nan)
+    m = Meeting(0, 5, 3, q, k, Rope(2, 10.0), 9, 0.5, math.nan)
     assert m.distance == 2 and m.score(5, 3) == pytest.approx(3 * math.sin(2), abs=1e-6)
     assert m.score(8, 7) == pytest.approx(3 * math.sin(1), abs=1e-6)
 
@@ -98,7 +99,7 @@ def test_near_finds_the_first_rise_and_the_best_distance():
     # rises; a quarter turn behind, sin(d) rises at once and is largest at 2
     alike, behind = ([1, 0], [0, 1])
     q, k = (np.array(x, np.float32) for x in (alike, behind))
-    m = Meeting(5, 3, q, q, Rope(2, 10.0), 9, 1.0, math.nan)
+    m = Meeting(0, 5, 3, q, q, Rope(2, 10.0), 9, 1.0, math.nan)
     assert (m.near.rise, m.near.best, m.near.best_score) == (3, 0, 1)
     m = replace(m, k=k)
     assert (m.near.rise, m.near.best) == (1, 8)  # sin(8) = 0.99, sin(2) = 0.91
@@ -213,6 +214,16 @@ def test_the_count_of_heads_is_that_of_the_recorded_vectors(mary):
         for head in range(9):
             m = meeting(mary, layer, head, 13, 1)
             assert found[layer, head] == (m.near.rise is None)
+
+
+def test_all_heads_of_a_layer_are_each_as_met_alone(mary):
+    together = heads(mary, 24, 13, 1)
+    assert together.size.shape == (9, 32)
+    for head in range(9):
+        alone = meeting(mary, 24, head, 13, 1)
+        assert alone.head == head
+        curve = alone.waves.scores(range(20))
+        np.testing.assert_array_equal(together.scores(range(20))[head], curve)
 
 
 def test_heads_that_do_not_turn_are_not_counted(tmp_path):

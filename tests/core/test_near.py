@@ -56,6 +56,18 @@ def test_a_rank_is_the_place_in_that_order():
     assert near.rank(found, 0, [2]) == 2 and near.rank(found, 0, [1, 3]) == 3
 
 
+def test_rows_that_are_nearly_the_same_are_counted_but_for_those_left_out():
+    found = np.float32([1.0, 0.995, 0.98, np.nan, 0.992])
+    assert near.n_alike(found) == 3 and near.n_alike(found, [0, 2]) == 2
+
+
+@pytest.mark.parametrize(("token", "alike"), [("<file_sep>", True), (" France", False)])
+def test_only_rows_that_training_left_alone_are_nearly_the_same(smollm, token, alike):
+    (id,) = smollm.tokenizer.encode(token, control=True)
+    found = near.cosines(smollm, smollm.weights.embed[id])
+    assert (near.n_alike(found, [id]) > 15) is alike and bool(near.n_alike(found, [id])) is alike
+
+
 def test_the_spread_counts_every_other_row_once():
     found = np.array([1, 0.2, 0.4, np.nan, 0.9], np.float32)
     spread = near.spread(found, [0])
@@ -154,6 +166,26 @@ def test_the_same_word_in_another_spelling(smollm):
     assert not near.same_word(smollm.tokenizer, ids[3], ids[4])
 
 
+def test_words_of_a_text_are_those_that_a_sum_can_name(smollm):
+    """A digit, a sign, and a word whose token with a space is another one, are none."""
+    ids = smollm.tokenizer.encode("France is, in 2 ways is 🦙")
+    assert near.own_words(smollm.tokenizer, ids) == ("is", "in", "ways")
+    assert near.word(smollm.tokenizer, "France").id != ids[0]
+
+
+def test_a_sum_can_be_read_where_each_word_has_a_row(smollm):
+    assert near.readable(smollm.tokenizer, "king - man = xylophone")
+    assert not near.readable(smollm.tokenizer, "king - xylophone")
+
+
+def test_half_a_character_is_no_word(smollm):
+    """Parts of characters, all of which would be read as one and the same sign."""
+    halves = smollm.tokenizer.encode("🦙 🦙")
+    assert len(set(halves)) == 4
+    for a in halves:
+        assert not any(near.same_word(smollm.tokenizer, a, b) for b in halves)
+
+
 def test_the_words_of_a_list_are_parted_by_spaces_and_commas():
     assert near.listed(" a, b  c，d、e\na ") == ("a", "b", "c", "d", "e")
     assert near.listed(" , ") == ()
@@ -188,7 +220,15 @@ def test_a_sum_worked_by_hand(small):
     total = near.add_up(small, [1, -1, 1], [1, 0, 2])
     assert total.vector.tolist() == [-1, 7] and total.norm == pytest.approx(50**0.5)
     assert total.cosines[0] == pytest.approx(25 / (5 * 50**0.5))
-    assert near.summands(total, small, [1]).tolist() == [[8], [-4], [3]]
+    assert near.summands(total, small, [1]).tolist() == [[8], [4], [3]]
+
+
+def test_nearness_need_not_be_mutual():
+    """Row 1 lies beside row 2, whose nearest is 3; from row 3 it is 2; from row 0 it is 1."""
+    angles = np.radians([0, 30, 50, 60])
+    model = model_of(np.stack([np.cos(angles), np.sin(angles)], axis=1))
+    assert [near.n_mutual(model, 1, [n]) for n in (0, 2, 3)] == [1, 0, 0]
+    assert near.n_mutual(model, 2, [0, 1, 3]) == 2
 
 
 def test_what_cancels_has_no_direction(small):

@@ -96,6 +96,11 @@ def test_a_pair_is_what_was_recorded(trace):
                 trace.read(f"attn.{letter}", layer), trace.config.ropes[0].theta, True
             )
             assert found.mixed == pytest.approx(mixed[position, at, list(found.dims)], abs=1e-5)
+            row = trace.read(f"attn.{letter}", layer)[position, at]
+            for dim, partner in zip(found.dims, found.partners, strict=True):
+                beside = dim + 1 if dim % 2 == 0 else dim - 1
+                assert (partner.dim, partner.number) == (beside, row[beside])
+                assert partner.pair == min(dim, beside) / 2
 
 
 def test_position_0_is_not_turned(trace):

@@ -94,6 +94,7 @@ def test_a_large_table_is_put_together_into_blocks(id, column, smollm):
     block = table[row * high : (row + 1) * high, at * wide : (at + 1) * wide]
     assert row * high <= id < (row + 1) * high and at * wide <= column < (at + 1) * wide
     assert abs(shown.values[row, at]) == np.abs(block).max()
+    assert not shown.values.flags.writeable
 
 
 @pytest.mark.parametrize("id, first, n", [(0, 0, 4), (2, 0, 6), (9, 6, 7), (-1, -4, 4)])

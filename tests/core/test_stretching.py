@@ -70,6 +70,16 @@ def test_ntk_keeps_the_first_pair_and_slows_the_last_by_the_factor():
     assert (found.n_kept, found.n_full) == (1, 1)
 
 
+def test_new_angles_by_hand():
+    # within 100 tokens the pairs of 628 and 6,283 tokens per turn do not go round
+    found = by_name(config(Rope(8, 1e4), None), 0, 16)
+    new = {name: way.n_new(100, 16) for name, way in found.items()}
+    assert new["plain"] == 2 and new["linear"] == 0
+    assert new["ntk"] == 1  # the last is slowed in full, the one before it by 16^(2/3)
+    assert found["plain"].n_new(700, 16) == 1 and found["plain"].n_new(7000, 16) == 0
+    assert found["linear"].n_new(100, 17) == 2  # slowed by 16, that is not enough for 17 times
+
+
 def test_llama3_goes_by_wavelength():
     # from 4,000 tokens: 6.3, 63 and 628 are below a fourth of that and stay; 6,283 is above it
     found = by_name(config(Rope(8, 1e4), None, context=4000), 0, 2)["llama3"]

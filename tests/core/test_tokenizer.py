@@ -114,6 +114,15 @@ def test_bytes_that_the_vocabulary_lacks(smollm):
     assert words.dropped("\U00040000") == [0xF1]  # encoded as F1 80 80 80
 
 
+def test_a_text_whose_bytes_are_all_there_is_not_replayed(smollm, monkeypatch):
+    encoder = smollm.tokenizer.encoder
+    monkeypatch.setattr(type(encoder), "histories", lambda *_: pytest.fail("replayed"))
+    assert smollm.tokenizer.dropped("plain 🙂 text\n") == []
+    assert smollm.tokenizer.unknown_parts("plain \x04") == []
+    with pytest.raises(pytest.fail.Exception):
+        smollm.tokenizer.dropped("\x04")
+
+
 def test_round_trip_of_what_is_not_dropped(tiny):
     words = tiny.tokenizer
     for text in (

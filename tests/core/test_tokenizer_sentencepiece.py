@@ -109,6 +109,15 @@ def without_bytes(**changed):
     return from_gguf(make.sentencepiece(**values | changed))
 
 
+@pytest.mark.parametrize("unknown", [0, None])
+@pytest.mark.parametrize("text", ["xyz the q", "é the\n🙂", "", "  ab ", "zz<unk>zz", "the cat"])
+def test_ids_are_those_that_the_histories_end_in(text, unknown):
+    for words in (from_gguf(make.sentencepiece()), without_bytes(unknown_token_id=unknown)):
+        histories = words.histories(text)
+        assert words.encode(text) == [id for history in histories for id in history.ids]
+        assert words.dropped(text) == [byte for history in histories for byte in history.dropped]
+
+
 def test_what_has_no_byte_either_is_unknown_and_unknown_in_a_row_is_one():
     words = without_bytes()
     assert [words.tokens[i] for i in words.encode("xyz the q")] == [

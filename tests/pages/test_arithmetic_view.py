@@ -8,10 +8,11 @@ import pytest
 import lessons
 from core.analyse import near
 from core.analyse.near import word
+from tests import tiny
 from tests.pages import reader
 
 EACH_LANGUAGE = pytest.mark.parametrize("lang", lessons.LANGUAGES)
-ME = "embedding.arithmetic"
+HERE = "embedding.arithmetic"
 
 
 def open_view(**link):
@@ -28,7 +29,7 @@ def bars(app):
 
 
 def said(lang, key, **values):
-    return reader.pieces(lessons.text(lang, f"{ME}.{key}", **values))
+    return reader.pieces(lessons.text(lang, f"{HERE}.{key}", **values))
 
 
 def assert_said(app, lang, key, **values):
@@ -41,9 +42,9 @@ def assert_said(app, lang, key, **values):
 @EACH_LANGUAGE
 def test_both_rules_side_by_side(smollm, lang):
     app = open_view(ask="Paris - France + Germany = Berlin", lang=lang)
-    mark = lessons.text(lang, f"{ME}.input")
+    mark = lessons.text(lang, f"{HERE}.input")
     every, others = bars(app)
-    assert every[:3] == [f"␣Paris {mark}", "␣Berlin", f"␣Germany {mark}"]
+    assert every[:3] == [f"␣Paris{mark}", "␣Berlin", f"␣Germany{mark}"]
     assert others[0] == "␣Berlin" and not [name for name in others if mark in name]
     assert_said(app, lang, "input_first", first="␣Paris", other="␣Berlin")
     assert_said(app, lang, "expected", word="␣Berlin", all=2, left_out=1)
@@ -70,7 +71,7 @@ def test_the_numbers_are_those_of_numpy_alone(smollm):
     for value in (length, other, dot, dot / length / other):
         assert f"{value:.4f}" in shown
     heaviest = int(np.argmax(abs(total * queen)))
-    for value in (king, -man, woman, total):
+    for value in (king, man, woman, total):
         assert f"{value[heaviest]:.3f}".replace("-", "−") in shown
 
 
@@ -108,7 +109,7 @@ def test_the_answer_tells_where_the_result_stood_before(smollm, lang):
     before = near.cosines(smollm, smollm.weights.embed[king])
     place, value = near.rank(before, queen, [king, man, woman]), f"{before[queen]:.4f}"
     assert place > 1
-    lesson = lessons.view(lang, ME).reveal
+    lesson = lessons.view(lang, HERE).reveal
     assert not reader.missing(app, lesson)
     shown = reader.text(app)
     assert value in shown and f" {place}" in shown
@@ -124,6 +125,24 @@ def test_what_is_no_sum_is_one_sentence(ask):
     assert not app.exception and len(reader.notices(app, "error")) == 1 and not bars(app)
     assert not any("<b>cat" in part for part in reader.html(app))
     assert len(app.session_state["ask"]) <= 120
+
+
+@EACH_LANGUAGE
+@pytest.mark.parametrize(
+    ("prompt", "example"), [("the cat and the cat", "the - cat + and"), ("the cat", None)]
+)
+def test_a_vocabulary_without_the_words_of_the_examples(
+    prompt, example, lang, tmp_path, monkeypatch
+):
+    """The text offers a sum of its own words; where it has too few, a calm sentence says so."""
+    monkeypatch.setenv("TOKENWALK_MODELS", tiny.build(tmp_path / "own.gguf"))
+    app = open_view(model="own", prompt=prompt, lang=lang)
+    assert (app.text_input(key="arithmetic_ask").value or None) == example
+    assert app.session_state["ask"] is None and not reader.notices(app, "error")
+    assert len(bars(app)) == (2 if example else 0)
+    assert bool(reader.missing(app, lessons.text(lang, f"{HERE}.no_words"))) == bool(example)
+    app.session_state["reveal"] = True
+    assert not app.run().exception
 
 
 def test_what_cancels_is_said():

@@ -32,7 +32,7 @@ def visit(**link):
 
 def blocks(app, kind):
     """Blocks of our own HTML of one class, in order."""
-    return [part for part in reader.html(app) if f'<div class="{kind}"' in part]
+    return [part for part in reader.html(app) if f'<div class="tw-scroll {kind}"' in part]
 
 
 def chips(block):
@@ -197,3 +197,17 @@ def test_a_template_that_reads_the_messages_is_not_coloured(tmp_path, monkeypatc
     notices = reader.notices(app)
     assert lessons.text("en", "tokens.chat.unknown") in notices
     assert lessons.text("en", "tokens.chat.no_example") in notices
+
+
+def test_a_text_too_long_to_run_is_not_searched_for_them(smollm, monkeypatch):
+    monkeypatch.setattr(type(smollm.tokenizer), "dropped", lambda *_: pytest.fail("searched"))
+    app = visit(prompt="\x04" + "word " * 5_000)
+    assert reader.notices(app, "error") and not reader.notices(app, "note")
+
+
+def test_bytes_without_a_token_are_listed():
+    app = visit(prompt="a\x04b")
+    assert reader.notices(app) == [
+        lessons.text("en", "tokens.dropped", bytes="04").replace("`", "")
+    ]
+    assert reader.notices(visit(prompt="ab")) == []

@@ -45,7 +45,7 @@ def test_every_pair_has_a_clock_with_its_speed(language):
     assert sent["slider"]["speeds"] == pytest.approx(SPEEDS, rel=1e-12)
     assert [dial["label"] for dial in sent["dials"]] == [str(i) for i in range(32)]
     assert sent["dials"][0]["lines"] == ["6.3"] and sent["dials"][31]["lines"] == ["438,460"]
-    assert (sent["slider"]["last"], sent["slider"]["value"]) == (8191, 11)
+    assert (sent["slider"]["last"], sent["slider"]["value"]) == (63, 11)
     assert len(sent["slider"]["tokens"]) == 12
 
 
@@ -86,6 +86,29 @@ def test_the_place_of_the_hands_is_that_of_the_link_or_the_chosen_token():
 
 
 @pytest.mark.usefixtures("smollm")
+def test_the_slider_spans_a_few_times_the_text_or_the_whole_context():
+    app = page(prompt="a " * 40, pos=3)  # one token each, or two: their number is asked for
+    n = len(clocks(app)["slider"]["tokens"])
+    assert n >= 40 and clocks(app)["slider"]["last"] == 4 * n - 1
+    app.toggle(key="whole_context").set_value(True).run()
+    assert clocks(app)["slider"]["last"] == 8191
+    app = page(pos=3, at=64)  # the first position that a slider near the text has not
+    assert app.toggle(key="whole_context").value and clocks(app)["slider"]["last"] == 8191
+    app.toggle(key="whole_context").set_value(False).run()
+    assert (clocks(app)["slider"]["last"], clocks(app)["slider"]["value"]) == (63, 3)
+    assert "at" not in app.query_params
+    assert not page(pos=3, at=63).toggle(key="whole_context").value
+
+
+@pytest.mark.usefixtures("smollm")
+def test_many_pairs_scroll_in_a_box_with_a_name():
+    (box,) = [part for part in reader.html(page()) if "tw-speeds" in part]
+    name = lessons.text("en", "positions.clocks.table")
+    assert f'tabindex="0" role="group" aria-label="{name}"' in box
+    assert not any("tw-speeds" in part for part in reader.html(page(model="nano")))
+
+
+@pytest.mark.usefixtures("smollm")
 @pytest.mark.parametrize("at", ["8192", "999999999", "-4", "1e3", "x", ""])
 def test_a_place_that_is_not_there_is_that_of_the_token(at):
     app = page(pos=3, at=at)
@@ -96,7 +119,9 @@ def test_a_place_that_is_not_there_is_that_of_the_token(at):
 def test_nano_has_eight_clocks():
     sent = clocks(page(model="nano", prompt="In France"))
     assert sent["slider"]["speeds"] == pytest.approx([100 ** (-i / 8) for i in range(8)])
-    assert sent["slider"]["last"] == 127
+    assert sent["slider"]["last"] == 63
+    app = page(model="nano", prompt="In France", at=127)
+    assert clocks(app)["slider"]["last"] == 127 and "at" in app.query_params
 
 
 @pytest.fixture(scope="module")

@@ -98,12 +98,35 @@ def test_the_sliders_move_both_or_one():
     assert app.slider(key="distance_both").value == 13 and app.slider(key="distance_one").value == 1
     app.slider(key="distance_both").set_value(60).run()
     assert (app.session_state["at"], app.session_state["key_at"]) == (60, 48)
+    assert app.session_state["cell"] == 1  # the key that is moved stays the key in other heads
     assert sums(app)[0] == ("query at 60, key at 48: distance 12", "3.5330")
     app.slider(key="distance_one").set_value(60).run()
     assert (app.session_state["at"], app.session_state["key_at"]) == (60, 60)
     assert app.query_params["key_at"] in ("60", ["60"])
     app.button(key="distance_back").click().run()
     assert app.session_state["at"] is None and sums(app)[0][0].startswith("query at 13, key at 1:")
+
+
+def test_the_score_stands_at_its_point_on_the_curve(mary):
+    _, q, k = mary
+    for at, key_at in ((13, 1), (60, 48), (60, 40)):
+        wanted = number(turned_score(q, k, at, key_at, 1e5, 0.125))
+        app = reader.open_page("positions", **LINK | dict(at=at, key_at=key_at))
+        assert f"distance {at - key_at}: {wanted}" in _figure(app)
+
+
+def test_the_other_heads_of_the_layer_are_drawn_when_asked_for(mary):
+    trace, *_ = mary
+    app = reader.open_page("positions", **LINK)
+    assert "head 3" not in _figure(app)
+    app.toggle(key="distance_others").set_value(True).run()
+    drawn = json.loads(_figure(app))["data"]
+    assert not app.exception and len(drawn) == 2 + 8  # the curve, its point, eight other heads
+    for head, line in zip([0, 1, 2, 3, 5, 6, 7, 8], drawn[2:], strict=True):
+        assert line["hovertemplate"].startswith(f"head {head}<br>")
+        q, k = trace.read("attn.q", 24)[13, head], trace.read("attn.k", 24)[1, head // 3]
+        wanted = [turned_score(q, k, d, 0, 1e5, 0.125) for d in range(33)]
+        np.testing.assert_allclose(_values(line["y"]), wanted, atol=1e-5)
 
 
 def test_the_pairs_add_up_to_the_score(mary):
@@ -118,6 +141,9 @@ def test_the_pairs_add_up_to_the_score(mary):
     assert np.cumsum([row[4] for row in rows]) == pytest.approx([r[5] for r in rows], abs=0.01)
     assert rows[-1][5] + rest == pytest.approx(total, abs=0.002)
     assert total == pytest.approx(4.355, abs=1e-3)
+    heads = ("col_size", "col_cosine", "col_value")
+    assert texts("product") in reader.text(app)
+    assert texts("product") == "{} {} = {}".format(*map(texts, heads))
 
 
 @pytest.mark.parametrize("language", lessons.LANGUAGES)
@@ -197,7 +223,7 @@ def opened(paths, monkeypatch):
 def test_every_family(family, layer, opened):
     app = opened(family, layer=layer, head=3, lang="zh")
     assert not app.exception, app.exception[0].value
-    app.session_state["reveal"] = True
+    app.session_state["reveal"] = app.session_state["distance_others"] = True
     app.run()
     assert not app.exception and "[[" not in reader.text(app)
     learned = family == "gpt2"

@@ -107,9 +107,6 @@ def test_every_view_shows_any_model(page, view, family, opened):
     app = opened(page, family, op=view, layer=1, head=3)
     assert not app.exception, app.exception[0].value
     assert app.session_state["op"] == view
-    if view == "arithmetic":  # the words of its example are several tokens in this vocabulary
-        assert len(reader.notices(app, "error")) == 1
-        return
     app.session_state["reveal"] = True
     assert_whole(app.run(), "en", "")
     assert reader.verdict(app) in ("equal", None)

@@ -94,8 +94,38 @@ def test_the_answer_says_whether_nearness_is_mutual(smollm, lang):
     place = f"{near.rank(back, france, [nearest])}"
     lesson = lessons.view(lang, "embedding.neighbours")
     assert not reader.missing(app, lesson.reveal)
-    assert lessons.text(lang, "embedding.neighbours.same") in shown
     assert place == "1" and f" {place}" in shown.split("␣France")[-1]
+    table = smollm.weights.embed.astype(np.float64)
+    table /= np.linalg.norm(table, axis=1)[:, None]
+    best = [n for n in np.argsort(-(table @ table[france])) if n != france][:15]
+    seen = table[best] @ table.T
+    seen[range(15), best] = -1
+    n_mutual = int((seen.argmax(axis=1) == france).sum())
+    begin = {"en": f"For {n_mutual} of 15.", "zh": f"有 {n_mutual} 行（共 15 行）。"}
+    assert 0 < n_mutual < 15 and begin[lang] in shown
+
+
+@EACH_LANGUAGE
+@pytest.mark.parametrize(("word", "alike"), [("bar", True), ("cat", False)])
+def test_rows_without_training_are_said_to_mean_nothing(word, alike, lang):
+    """Of Nano, whose table holds 88 such rows: as NumPy counts them alone."""
+    app, nano = open_view(model="nano", ask=word, lang=lang), open_model("nano")
+    table = nano.weights.embed.astype(np.float64)
+    table /= np.linalg.norm(table, axis=1)[:, None]
+    n = int((table @ table[strip(app)["ids"][0]] > 0.99).sum()) - 1
+    token = nano.tokenizer.display(strip(app)["ids"][0])
+    said = lessons.text(lang, "embedding.neighbours.alike", token=token, n=n, least=0.99)
+    assert n == (87 if alike else 0)
+    assert reader.notices(app) == ([said] if alike else [])
+
+
+def test_long_names_leave_the_bars_their_room(smollm):
+    app = open_view(mode="chat", pos=0)
+    names = [reader.unescape(name) for name in figures(app)[0]["customdata"]]
+    assert max(map(len, names)) == 14 and "ManagementPla…" in names
+    app.session_state["cell"] = near.word(smollm.tokenizer, "ManagementPlaneProtection").id
+    app.session_state["moved"] = True
+    assert "ManagementPlaneProtection" in reader.text(app.run())
 
 
 def test_the_word_typed_takes_the_place_of_the_text(smollm):

@@ -81,6 +81,14 @@ def test_both_coordinates_of_query_and_key_are_computed_again(page, trace):
             assert f"<b>{shown(after)}</b>" in "".join(reader.html(app))
 
 
+def test_the_terms_stand_in_the_order_of_the_formula(page):
+    shown = "".join(re.sub("<.*?>", " ", part) for part in reader.html(page()))
+    for letter in "qk":
+        formula = f"{letter}′₃₇ = {letter}₅ sin φ + {letter}₃₇ cos φ"
+        sums = shown[shown.index(formula) + len(formula) :]
+        assert sums.index(f"{letter}₅ · sin φ") < sums.index(f"{letter}₃₇ · cos φ")
+
+
 def test_another_pair_is_picked(page):
     app = page()
     app.number_input(key="pair").set_value(31).run()
@@ -140,8 +148,12 @@ def test_what_neighbours_as_pairs_would_give(page, trace, language):
     before, after = scores(trace, turned), scores(trace, lambda x: turned(x, True))
     worst = int(np.abs(after - before).argmax())
     assert abs(after - before)[worst] > 0.5
-    line = lessons.loader._table(language, "ui")["positions.rotation.other_scores"]
-    assert not reader.missing(app, line)
+    same = before.argmax() == after.argmax()
+    for key in ("other_scores", "highest_same" if same else "highest_other", "changes"):
+        line = lessons.loader._table(language, "ui")[f"positions.rotation.{key}"]
+        assert not reader.missing(app, line)
+    beside = trace.read("attn.k", LAYER)[POSITION, 1, 36]  # dimension 37 would turn with 36
+    assert f"k₃₆ = {shown(beside)} (18)" in text
     assert shown(after[worst]) in text and shown(before[worst]) in text
     assert abs(after - before)[-1] < 1e-9  # a token and itself are turned alike
 

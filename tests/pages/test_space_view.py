@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import lessons
-from core import RunSpec, run
+from core import RunSpec, open_model, run
+from pages.parts.html import percent
 from tests.conftest import SMOLLM
 from tests.pages import reader
 
@@ -61,6 +62,15 @@ def test_both_charts_show_the_most_probable_tokens(model):
         assert ticks == [trace.model.tokenizer.display(int(id)) for id in best]
 
 
+@MODELS
+def test_the_bars_of_both_charts_begin_at_the_same_place(model):
+    app = visit(model=model, prompt=FRANCE)
+    layouts = [json.loads(chart.proto.spec)["layout"] for chart in app.get("plotly_chart")]
+    first, second = ((each["margin"]["l"], each["xaxis"]["range"]) for each in layouts)
+    assert first == second and first[0] > 40
+    assert not any(each["yaxis"]["automargin"] for each in layouts)
+
+
 @LANGUAGES
 @MODELS
 def test_places_in_the_other_ranking(language, model):
@@ -69,7 +79,11 @@ def test_places_in_the_other_ranking(language, model):
     for here, there in ((without, spaced), (spaced, without)):
         id = int(here.argmax())
         rank = 1 + int((there > there[id]).sum())
-        assert f"{rank:,}" in shown and f"{here[id]:.1%}" in shown
+        words = open_model(model).tokenizer
+        key = "falls" if here is without else "back"
+        values = {"token": words.display(id), "rank": f"{rank:,}"}
+        values |= {"prob": percent(here[id]), "there": percent(there[id])}
+        assert lessons.text(language, f"tokens.space.{key}", **values).replace("**", "") in shown
 
 
 def test_the_ends_of_the_texts():

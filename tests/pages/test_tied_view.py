@@ -41,7 +41,7 @@ def test_the_dot_product_is_that_of_vector_and_row(pos, cell, trace):
     id = int(np.argmax(trace.logits(pos))) if cell is None else cell
     x, row = trace.read("final_norm")[pos].astype(float), trace.model.weights.embed[id]
     logit = f"{x @ row:.4f}".replace("-", "−")
-    said = f"(id {id:,}): dot product {logit}"
+    said = f"(id {id}): dot product {logit}"
     assert said in reader.text(app) and reader.verdict(app) == "equal"
 
 

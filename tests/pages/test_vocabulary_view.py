@@ -34,7 +34,7 @@ def text(language, key, **values):
 def test_a_search_begins_with_the_chosen_token():
     app = open_view(prompt="The capital of France is", pos=3)
     assert app.text_input(key="vocabulary_ask").value == "␣France"
-    assert rows(app)[0] == ["4,649", "␣France", "20 46 72 61 6E 63 65 (7)", "ordinary"]
+    assert rows(app)[0] == ["4649", "␣France", "20 46 72 61 6E 63 65 (7)", "ordinary"]
     assert "#4649" in reader.text(app) and app.session_state["ask"] is None
 
 
@@ -42,7 +42,7 @@ def test_a_search_begins_with_the_chosen_token():
     "ask, first",
     [
         ("#314", ["314", "␣is", "20 69 73 (3)", "ordinary"]),
-        ("0xF09F 9982", ["47,526", "␣🙂", "20 F0 9F 99 82 (5)", "ordinary"]),
+        ("0xF09F 9982", ["47526", "␣🙂", "20 F0 9F 99 82 (5)", "ordinary"]),
         ("<|im_end|>", ["2", "<|im_end|>", "3C 7C 69 6D 5F 65 6E 64 7C 3E (10)", "control token"]),
         ("0xE5A4", ["166", "", "", ""]),
     ],
@@ -51,7 +51,7 @@ def test_ids_bytes_and_text_are_found(ask, first, smollm):
     app = open_view(ask=ask)
     if ask == "0xE5A4":
         id = smollm.tokenizer.tokens.index("å¤")
-        first = [f"{id:,}", "⟨E5 A4⟩", "E5 A4 (2)", "not whole characters"]
+        first = [str(id), "⟨E5 A4⟩", "E5 A4 (2)", "not whole characters"]
     assert rows(app)[0] == first
 
 
@@ -83,10 +83,10 @@ def test_a_new_search_is_kept_in_the_link():
     assert rows(app)[0][1] == "␣the"
 
 
-def test_an_emptied_search_shows_all_entries():
-    app = open_view(ask="is")
+def test_an_emptied_search_is_that_of_the_chosen_token_again():
+    app = open_view(ask="is", prompt="The capital of France is", pos=3)
     app.text_input(key="vocabulary_ask").set_value("").run()
-    assert text("en", "found_all", n="49,152") in reader.text(app) and len(rows(app)) == 100
+    assert app.text_input(key="vocabulary_ask").value == "␣France" and rows(app)[0][0] == "4649"
 
 
 @pytest.mark.parametrize("ask", [*SHOWN.values(), "x" * 5000, "0x" + "F" * 4000], ids=str)

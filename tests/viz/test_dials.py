@@ -94,6 +94,22 @@ def test_no_two_dials_overlap_and_all_lie_inside(tmp_path, n, width):
 
 
 @needs_node
+def test_a_click_finds_the_dial_at_its_place(tmp_path):
+    view = json.dumps({"dials": [{"lines": ["a"], "axes": ["", ""]}] * 32})
+    found = answer(
+        f"""((view, place) => [[-9, -9], [0, place.row - 1], [5, -9]].map(([x, y]) =>
+        view.dials.map((_, i) => centreOf(place, i)).map(([a, b]) =>
+        dialAt(view, place, a + x, b + (y < 0 ? y : y - place.radius)))))
+        ({view}, placeDials({view}, 800))""",
+        tmp_path,
+        *SCRIPTS,
+    )
+    assert found == [list(range(32))] * 3  # on the circle and on the words below it
+    outside = f"dialAt({view}, placeDials({view}, 800), -1, 10)"
+    assert answer(outside, tmp_path, *SCRIPTS) == -1
+
+
+@needs_node
 def test_a_turn_is_an_arc_a_spiral_or_what_is_left_of_many_turns(tmp_path):
     def ends(by):
         points = answer(f"arcPoints([0.5, {by}], 100)", tmp_path, *SCRIPTS)

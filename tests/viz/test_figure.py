@@ -65,6 +65,14 @@ def test_a_histogram_keeps_its_counts_and_escapes_its_mark(dark):
     assert drawn.layout.yaxis.type == "log"
 
 
+def test_bars_of_two_figures_begin_at_the_same_place():
+    names = {"role_name": "residual", "title": "x", "digits": ".1f"}
+    short, long = (figure.bars([text], [1], left=120, **names).layout for text in ("a", "a" * 30))
+    assert short.margin.l == long.margin.l == 120
+    assert not short.yaxis.automargin and not long.yaxis.automargin
+    assert figure.bars(["a"], [1], **names).layout.yaxis.automargin
+
+
 COUNTS = np.array([1, 10, 1000, 100, 10, 5, 4, 3, 2, 1, 1, 1])
 
 

@@ -64,11 +64,11 @@ def test_causal_masks_the_future_and_nothing_else():
 
 
 def test_the_layout_travels_and_has_quiet_defaults():
-    asked = dict(first_row=3, first_column=np.int64(8), column_step=4, lens=False, saves=False)
-    asked |= dict(height=np.float32(120), indent=90)
+    asked = dict(first_row=3, first_column=np.int64(8), column_step=4)
+    asked |= dict(lens=False, saves=False, exact=False, height=np.float32(120), indent=90)
     meta, _ = made(np.eye(2), **asked)
     assert {name: meta[name] for name in asked} == asked
-    quiet = dict(first_row=0, first_column=0, column_step=1, lens=True, saves=True)
+    quiet = dict(first_row=0, first_column=0, column_step=1, lens=True, saves=True, exact=True)
     quiet |= dict(height=None, indent=None)
     meta, _ = made(np.eye(2))
     assert {name: meta[name] for name in asked} == quiet

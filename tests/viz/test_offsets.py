@@ -56,6 +56,26 @@ def test_a_flat_line_and_a_single_distance():
     assert curve(np.array([2.0]), tried=Mark(0, "t"), real=None).data[0].y.tolist() == [2]
 
 
+@pytest.mark.parametrize("at", [0, 1, 12, 20, 38, 40])
+def test_the_name_of_a_point_covers_no_part_of_the_curve(at):
+    scores = np.sin(np.arange(41.0))
+    (name,) = curve(scores, tried=Mark(at, "t"), real=None).layout.annotations
+    low, high = {"left": (at, at + 10), "center": (at - 5, at + 5), "right": (at - 10, at)}[
+        name.xanchor
+    ]
+    assert name.yanchor == "bottom" and 0 <= low and high <= 40
+    assert name.y >= scores[low : high + 1].max()
+
+
+def test_other_curves_lie_thin_behind_and_inside_the_axes(dark):
+    drawn = curve(others=[("head <3>", SCORES * 4)], dark=dark)
+    _, _, other = drawn.data
+    assert other.y.tolist() == (SCORES * 4).tolist() and other.zorder < 0
+    assert "head &lt;3&gt;" in other.hovertemplate
+    low, high = drawn.layout.yaxis.range
+    assert low < -8 and high > 12
+
+
 def test_keys_outside_a_window_are_shaded_where_there_are_any():
     (shade,) = curve(hidden=(2, "hidden"), real=None).layout.shapes
     assert shade.x0 == 1.5 and shade.x1 > 3

@@ -26,6 +26,11 @@ def test_points_titles_and_texts_are_as_given(dark):
     assert figure.layout.xaxis.title.text == "&lt;i&gt;" and figure.layout.yaxis.title.text == "up"
 
 
+def test_the_room_is_that_of_the_longest_text():
+    assert plane.room(["a", "aaaa"]) == plane.room(["aaaa"]) > plane.room(["a"])
+    assert plane.room(["词词词"]) > plane.room(["aaa"])
+
+
 def test_one_unit_is_as_long_across_as_up():
     assert draw([[0, 0], [1, 1]]).layout.yaxis.scaleanchor == "x"
 

@@ -1,29 +1,33 @@
 """Word arithmetic: rows of the table added and taken away, and which rows lie near the result."""
 
+from html import escape
+
 import streamlit as st
 
 from core.analyse import near, source
-from pages.parts import charts, html, models, run, session, style, words
+from pages.parts import charts, html, inputs, models, run, session, style, words
 from pages.parts.html import Token, number
+from pages.parts.terms import in_brackets
 from pages.parts.views import Shown
 from pages.parts.words import text
 from pages.views.embedding import products
-from viz import figure
+from viz import figure, plane
 
 FIRST = 10  # results that are shown
 LONGEST = 120  # characters of an expression
 EXAMPLES = (1, 2, 3, 4, 5)
-ME = "embedding.arithmetic"
+HERE = "embedding.arithmetic"
 
 
 def view(trace, position: int) -> Shown:
     """What the reader's expression comes to, or the first example."""
-    asked = _expression()
+    examples = _examples(trace)
+    asked = _expression(examples)
     terms, expected = _read(trace.model.tokenizer, asked)
     total = _total(trace.model, terms)
     return Shown(
-        lambda: _draw(trace.model, asked, terms, expected, total),
-        {"expression": Token(asked)},
+        lambda: _draw(trace.model, examples, asked, terms, expected, total),
+        {"expression": Token(asked or "–")},
         lambda: run.compute(_answer, trace.model, total),
         source.of(near.word, near.parse, near.add_up, near.cosines, near.nearest),
     )
@@ -32,18 +36,24 @@ def view(trace, position: int) -> Shown:
 # ---- the expression ------------------------------------------------------------------------------
 
 
-def _examples() -> list[str]:
-    """Sums that show something on the chosen model."""
-    of = models.presets(session.get("model"))[0].of
-    return [text(f"{ME}.{of}.example_{n}") for n in EXAMPLES]
+def _examples(trace) -> list[str]:
+    """Sums that show something on the chosen model. Where its vocabulary lacks their words, one of
+    three words of the text; none where there are no three.
+    """
+    of, tokenizer = models.presets(session.get("model"))[0].of, trace.model.tokenizer
+    offered = [text(f"{HERE}.{of}.example_{n}") for n in EXAMPLES]
+    if known := [each for each in offered if run.compute(near.readable, tokenizer, each)]:
+        return known
+    own = run.compute(near.own_words, tokenizer, trace.ids)[:3]
+    example = "{} - {} + {}".format(*own) if len(own) == 3 else ""
+    return [example] if 0 < len(example) <= LONGEST else []
 
 
-def _expression():
-    asked = session.get("ask") or _examples()[0]
-    if len(asked) > LONGEST:
-        asked = asked[:LONGEST]
-        session.settle(ask=asked)
-    return asked
+def _expression(examples):
+    """What the reader typed, or the first example; None of none."""
+    if len(session.get("ask") or "") > LONGEST:
+        session.settle(ask=session.get("ask")[:LONGEST])
+    return session.get("ask") or next(iter(examples), None)
 
 
 def _read(tokenizer, asked):
@@ -51,7 +61,7 @@ def _read(tokenizer, asked):
     it is no sum.
     """
     try:
-        terms, expected = near.parse(asked)
+        terms, expected = near.parse(asked or "")
     except ValueError:
         return (), None
     read = tuple((sign, run.compute(near.word, tokenizer, word)) for sign, word in terms)
@@ -66,17 +76,12 @@ def _total(model, terms):
     return run.compute(near.add_up, model, signs, ids)
 
 
-def _box(asked):
+def _box(examples, asked):
     """The box for an expression, and the examples."""
-
-    def typed():
-        session.put(ask=st.session_state["arithmetic_ask"] or None, cell=None)
-
-    st.session_state["arithmetic_ask"] = asked
-    label = text(f"{ME}.ask", most=near.MOST_WORDS)
-    st.text_input(label, key="arithmetic_ask", max_chars=LONGEST, on_change=typed)
+    label, key = text(f"{HERE}.ask", most=near.MOST_WORDS), "arithmetic_ask"
+    inputs.box("ask", label, key=key, longest=LONGEST, shown=asked or "", cell=None)
     with st.container(horizontal=True, gap="small", key="arithmetic_examples"):
-        for n, example in enumerate(_examples(), 1):
+        for n, example in enumerate(examples, 1):
             put = {"ask": example, "cell": None}
             st.button(example, key=f"sum_{n}", on_click=session.put, kwargs=put)
 
@@ -106,28 +111,31 @@ def _answer(model, total):
     }
 
 
-def _draw(model, asked, terms, expected, total):
-    _box(asked)
+def _draw(model, examples, asked, terms, expected, total):
+    _box(examples, asked)
+    if asked is None:
+        return run.notice(words.html(f"{HERE}.no_words"))
     if not terms:
-        return run.notice(words.html(f"{ME}.no_sum", most=near.MOST_WORDS), "error")
+        return run.notice(words.html(f"{HERE}.no_sum", most=near.MOST_WORDS), "error")
     lacking = [word for _, word in terms if word.id is None]
     if lacking:
         return run.notice("<br>".join(_no_row(model, word) for word in lacking), "error")
     every = near.nearest(total.cosines, FIRST)
     others = near.nearest(total.cosines, FIRST, total.ids)
     if not others:
-        return run.notice(words.html(f"{ME}.no_direction"), "error")
+        return run.notice(words.html(f"{HERE}.no_direction"), "error")
     _made(model, terms, total)
     _verdict(model, expected, total, every, others)
     chosen = _chosen(every, others)
     with st.container(key="near_pair_rules"):
         columns = st.columns(2, gap="medium")
-    for column, best, rule in zip(columns, (every, others), RULES, strict=True):
+    lists = [_listed(model, total, best) for best in (every, others)]
+    left = plane.room([name for names in lists for name in names])
+    for column, best, names, rule in zip(columns, (every, others), lists, RULES, strict=True):
         with column:
-            _bars(model, total, best, chosen, rule)
+            _bars(model, best, names, chosen, rule, left)
     with st.container(key="near_pair_sums"):
-        left, right = st.columns(2, gap="medium")
-    _explained(model, terms, total, chosen, left, right)
+        _explained(model, terms, total, chosen, *st.columns(2, gap="medium"))
 
 
 RULES = ("all", "left_out")
@@ -137,7 +145,7 @@ def _no_row(model, word):
     """The sentence about a word that has no row of its own."""
     pieces = " ".join(html.token(model.tokenizer.display(id)) for id in word.ids)
     key = "many" if len(word.ids) > 1 else "none"
-    return f"{words.html(f'{ME}.{key}', word=Token(word.text), n=len(word.ids))} {pieces}"
+    return f"{words.html(f'{HERE}.{key}', word=Token(word.text), n=len(word.ids))} {pieces}"
 
 
 def _chosen(every, others):
@@ -158,51 +166,57 @@ def _signed(model, terms):
 def _made(model, terms, total):
     """Which rows are added, in one line."""
     summed = " ".join(_signed(model, terms)).removeprefix("+ ")
-    made = words.html(f"{ME}.made", norm=number(total.norm), n=f"{len(total.vector):,}")
-    html.show(f'<div class="tw-said-sum">{summed}</div><p class="tw-caption">{made}</p>')
+    html.show(f'<div class="tw-said-sum">{summed}</div>')
+    words.caption(f"{HERE}.made", norm=number(total.norm), n=f"{len(total.vector):,}")
 
 
 def _verdict(model, expected, total, every, others):
     """Whether an input is nearest, and where the expected word stands under both rules."""
     first, other = _named(model, every[0][0]), _named(model, others[0][0])
     key = "input_first" if every[0][0] in total.ids else "new_first"
-    sentences = [words.html(f"{ME}.{key}", first=first, other=other)]
+    sentences = [words.html(f"{HERE}.{key}", first=first, other=other)]
     if expected and expected.id is None:
         sentences.append(_no_row(model, expected))
     elif expected:
         ranks = [near.rank(total.cosines, expected.id, left) for left in ((), total.ids)]
         key = "expected_input" if expected.id in total.ids else "expected"
         values = {"all": f"{ranks[0]:,}", "left_out": f"{ranks[1]:,}"}
-        sentences.append(words.html(f"{ME}.{key}", word=_named(model, expected.id), **values))
+        sentences.append(words.html(f"{HERE}.{key}", word=_named(model, expected.id), **values))
     run.notice(html.paragraphs("\n\n".join(sentences)))
 
 
-def _bars(model, total, best, chosen, rule):
-    """The nearest rows under one rule; a click explains one."""
-    html.show(f'<p class="tw-panel-name">{words.html(f"{ME}.{rule}_bars", n=len(best))}</p>')
-    ids, key = [id for id, _ in best], f"sum_bars_{rule}"
-    names = [model.tokenizer.display(id) for id in ids]
-    marked = [f"{name} {text(f'{ME}.input')}" if id in total.ids else name
-              for id, name in zip(ids, names, strict=True)]  # fmt: skip
+def _listed(model, total, best):
+    """What the bars are called; those that were put in are marked."""
+    display, mark = model.tokenizer.display, text(f"{HERE}.input")
+    return [products.short(display(id)) + mark * (id in total.ids) for id, _ in best]
+
+
+def _bars(model, best, marked, chosen, rule, left):
+    """The nearest rows under one rule; a click explains one. left: pixels for the names."""
+    words.heading(f"{HERE}.{rule}_bars", n=len(best))
+    ids = [id for id, _ in best]
+    number_of = ids.index(chosen) if chosen in ids else None
     drawn = figure.bars(
         marked,
         [value for _, value in best],
         role_name="residual",
-        title=text(f"{ME}.axis"),
+        title=text(f"{HERE}.axis"),
         digits=".4f",
-        chosen=ids.index(chosen) if chosen in ids else None,
+        chosen=number_of,
         dark=style.dark(),
         upper=1.18,
+        left=left,
     )
-
-    def on_select():
-        points = st.session_state[key]["selection"]["point_indices"]
-        if points:
-            session.put(cell=ids[points[0]])
-
-    settings, alt = figure.saving(f"sum_{rule}"), text(f"{ME}.{rule}_alt", n=len(ids))
-    picks = {"on_select": on_select, "selection_mode": "points"}
-    st.plotly_chart(drawn, key=key, config=settings, alt=alt, **picks)
+    charts.clickable(
+        drawn,
+        f"sum_bars_{rule}",
+        lambda n: session.put(cell=ids[n]),
+        name=f"sum_{rule}",
+        alt=text(f"{HERE}.{rule}_alt", n=len(ids)),
+        names=marked,
+        chosen=number_of,
+    )
+    names = [model.tokenizer.display(id) for id in ids]
     rows = [(n, names[n - 1], *pair) for n, pair in enumerate(best, 1)]
     charts.save(f"sum_{rule}", ("rank", "token", "id", "cosine"), rows)
 
@@ -212,7 +226,7 @@ def _explained(model, terms, total, chosen, left, right):
     value, row = float(total.cosines[chosen]), model.weights.embed[chosen]
     made = run.compute(near.cosine, total.vector, row, value)
     with right:
-        names = (words.html(f"{ME}.sum"), html.token(_named(model, chosen)))
+        names = (words.html(f"{HERE}.sum"), html.token(_named(model, chosen)))
         products.cosine(made, names)
     with left:
         _summands(model, terms, total, made.dot.top(products.FEW))
@@ -220,12 +234,26 @@ def _explained(model, terms, total, chosen, left, right):
 
 def _summands(model, terms, total, listed):
     """How the sum's numbers of the dimensions that are listed beside it are added up."""
-    html.show(f'<p class="tw-panel-name">{words.html(f"{ME}.summands")}</p>')
-    head = [words.html("axes.embedding"), *_signed(model, terms), f"= {words.html(f'{ME}.sum')}"]
+    words.heading(f"{HERE}.summands")
+    names = (html.token(_named(model, word.id)) for _, word in terms)
+    head = [words.html("axes.embedding"), *names, f"= {words.html(f'{HERE}.sum')}"]
     added = near.summands(total, model, [dim for dim, *_ in listed]).T.tolist()
     rows = [
-        [str(dim), *(number(value, 3) for value in parts), f"<b>{number(whole, 3)}</b>"]
-        for (dim, whole, *_), parts in zip(listed, added, strict=True)
+        [str(dim), *_added(total.signs, values), f"<b>{number(whole, 3)}</b>"]
+        for (dim, whole, *_), values in zip(listed, added, strict=True)
     ]
-    html.show(f'<div class="tw-scroll">{html.table(head, rows, "mono")}</div>')
-    html.show(f'<p class="tw-caption">{words.html(f"{ME}.rule")}</p>')
+    label = escape(text(f"{HERE}.summands"), quote=True)
+    table = html.table(head, rows, "mono")
+    html.show(
+        f'<div class="tw-scroll" tabindex="0" role="group" aria-label="{label}">{table}</div>'
+    )
+    words.caption(f"{HERE}.rule")
+
+
+def _added(signs, values):
+    """The rows' own numbers, each behind the sign with which it is added, as HTML."""
+    signs = ["−" if sign < 0 else "+" for sign in signs]
+    shown = [f"{s} {in_brackets(s, value, 3)}" for s, value in zip(signs, values, strict=True)]
+    if signs[0] == "+":
+        shown[0] = number(values[0], 3)
+    return [f'<span class="tw-nowrap">{each}</span>' for each in shown]

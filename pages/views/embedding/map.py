@@ -3,17 +3,16 @@
 import streamlit as st
 
 from core.analyse import near, plane, source
-from pages.parts import charts, explanation, html, models, run, session, style, words
+from pages.parts import charts, explanation, html, inputs, models, run, session, style, words
 from pages.parts.html import number, percent
 from pages.parts.views import Shown
 from pages.parts.words import text
 from pages.views.embedding import products
-from viz import figure
 from viz.plane import scatter
 
 GROUPS = 5  # lists of words that are offered; after them the tokens of the text
 LONGEST = 600  # characters of the reader's own list
-ME = "embedding.map"
+HERE = "embedding.map"
 
 
 def view(trace, position: int) -> Shown:
@@ -38,9 +37,7 @@ def _group():
     """The chosen group's number, the first at first; None where the reader's own list counts."""
     if session.get("ask"):
         return None
-    if (session.get("at") or 0) > GROUPS:
-        session.settle(at=None)
-    return session.get("at") or 0
+    return session.below("at", GROUPS + 1) or 0
 
 
 def _rows(trace):
@@ -56,7 +53,7 @@ def _rows(trace):
 
 def _set():
     """Where the groups of words for the chosen model stand."""
-    return f"{ME}.{models.presets(session.get('model'))[0].of}"
+    return f"{HERE}.{models.presets(session.get('model'))[0].of}"
 
 
 def _own_list():
@@ -67,25 +64,18 @@ def _own_list():
 
 def _choose():
     """The groups as a switch, and the box for a list of the reader's own."""
-
-    def picked():
-        session.put(at=st.session_state["map_group"], ask=None, cell=None)
-
-    def typed():
-        session.put(ask=st.session_state["map_ask"] or None, cell=None)
-
-    names = [text(f"{_set()}.name_{n}") for n in range(GROUPS)] + [text(f"{ME}.of_text")]
-    st.session_state["map_group"] = _group()
-    st.session_state["map_ask"] = session.get("ask") or ""
-    st.segmented_control(
-        text(f"{ME}.group"),
+    names = [text(f"{_set()}.name_{n}") for n in range(GROUPS)] + [text(f"{HERE}.of_text")]
+    inputs.switch(
         range(GROUPS + 1),
-        format_func=names.__getitem__,
+        _group(),
         key="map_group",
-        on_change=picked,
+        label=text(f"{HERE}.group"),
+        name=names.__getitem__,
+        pick=lambda n: session.put(at=n, ask=None, cell=None),
+        named=True,
     )
-    label, empty = text(f"{ME}.ask", most=plane.MOST), text(f"{ME}.empty")
-    st.text_input(label, key="map_ask", max_chars=LONGEST, placeholder=empty, on_change=typed)
+    label, empty = text(f"{HERE}.ask", most=plane.MOST), text(f"{HERE}.empty")
+    inputs.box("ask", label, key="map_ask", longest=LONGEST, empty=empty, cell=None)
 
 
 # ---- figures -------------------------------------------------------------------------------------
@@ -95,14 +85,13 @@ def _draw(trace, every, lacking, drawn):
     ids = every[: plane.MOST]
     _choose()
     if len(every) > len(ids):
-        cut = words.html(f"{ME}.cut", n=len(every), most=plane.MOST)
-        html.show(f'<p class="tw-caption">{cut}</p>')
+        words.caption(f"{HERE}.cut", n=len(every), most=plane.MOST)
     if lacking:
         left = " ".join(html.token(word.text) for word in lacking)
-        html.show(f'<p class="tw-caption">{words.html(f"{ME}.lacking")} {left}</p>')
+        html.show(f'<p class="tw-caption">{words.html(f"{HERE}.lacking")} {left}</p>')
     if drawn is None:
         key = "too_few" if len(ids) < plane.FEWEST else "flat"
-        return run.notice(words.html(f"{ME}.{key}", n=len(ids), fewest=plane.FEWEST))
+        return run.notice(words.html(f"{HERE}.{key}", n=len(ids), fewest=plane.FEWEST))
     names = [trace.model.tokenizer.display(id) for id in ids]
     chosen = _chosen(ids)
     _scatter(drawn, names, chosen)
@@ -125,30 +114,25 @@ def _chosen(ids):
 def _scatter(drawn, names, chosen):
     shares = [percent(share) for share in drawn.shares.tolist()]
     values = {"first": shares[0], "second": shares[1], "left_out": percent(drawn.left_out)}
-    name = words.html(f"{ME}.points", n=len(names))
-    caption = words.html(f"{ME}.shares", **values)
-    html.show(f'<p class="tw-panel-name">{name}</p><p class="tw-caption">{caption}</p>')
-
-    def on_select():
-        points = st.session_state["map_points"]["selection"]["point_indices"]
-        if points:
-            session.put(cell=drawn.ids[points[0]])
-
-    titles = [text(f"{ME}.axis", n=n, share=share) for n, share in enumerate(shares, 1)]
-    st.plotly_chart(
-        scatter(
-            drawn.points,
-            names,
-            titles=tuple(titles),
-            role_name="residual",
-            chosen=chosen,
-            dark=style.dark(),
-        ),
-        key="map_points",
-        on_select=on_select,
-        selection_mode="points",
-        config=figure.saving("map"),
-        alt=text(f"{ME}.alt", n=len(names)),
+    words.heading(f"{HERE}.points", n=len(names))
+    words.caption(f"{HERE}.shares", **values)
+    titles = [text(f"{HERE}.axis", n=n, share=share) for n, share in enumerate(shares, 1)]
+    shown = scatter(
+        drawn.points,
+        names,
+        titles=tuple(titles),
+        role_name="residual",
+        chosen=chosen,
+        dark=style.dark(),
+    )
+    charts.clickable(
+        shown,
+        "map_points",
+        lambda n: session.put(cell=drawn.ids[n]),
+        name="map",
+        alt=text(f"{HERE}.alt", n=len(names)),
+        names=names,
+        chosen=chosen,
     )
     rows = zip(names, drawn.ids, *drawn.points.T.tolist(), strict=True)
     charts.save("map", ("token", "id", "component 1", "component 2"), list(rows))
@@ -158,11 +142,11 @@ def _honest(drawn, names):
     """The two nearest rows and the two nearest points: the same pair or not."""
     pairs = [plane.closest(drawn.in_space), plane.closest(drawn.on_map)]
     same = pairs[0] == pairs[1]
-    head = [words.html(f"{ME}.{name}") for name in ("pair", "in_space", "on_map")]
+    head = [words.html(f"{HERE}.{name}") for name in ("pair", "in_space", "on_map")]
     rows = [_pair(drawn, names, pair) for pair in dict.fromkeys(pairs)]
-    title, said = words.html(f"{ME}.closest"), words.html(f"{ME}.{'agree' if same else 'differ'}")
-    html.show(f'<p class="tw-panel-name">{title}</p>{html.table(head, rows)}')
-    html.show(f'<p class="tw-caption">{said}</p>')
+    words.heading(f"{HERE}.closest")
+    html.show(html.table(head, rows))
+    words.caption(f"{HERE}.{'agree' if same else 'differ'}")
 
 
 def _pair(drawn, names, pair):
@@ -175,14 +159,14 @@ def _explained(drawn, names, chosen):
     """Both coordinates of a point, computed again."""
     name = html.token(names[chosen])
     with st.container(key="explain", gap="xsmall"):
-        html.show(f"<h4>{words.html(f'{ME}.explain')} {name}</h4>")
+        html.show(f"<h4>{words.html(f'{HERE}.explain')} {name}</h4>")
         for component in range(2):
             dot, check = run.compute(plane.coordinate, drawn, chosen, component)
-            title = words.html(f"{ME}.component", n=component + 1)
-            both = (words.html(f"{ME}.centred"), title)
+            title = words.html(f"{HERE}.component", n=component + 1)
+            both = (words.html(f"{HERE}.centred"), title)
             lines = [
                 products.line("dot", check.value, n=f"{len(dot.products):,}"),
-                (words.html(f"{ME}.shown"), number(check.shown)),
+                (words.html(f"{HERE}.shown"), number(check.shown)),
             ]
             with st.expander(title, expanded=component == 0, key=f"map_component_{component}"):
                 html.show(products.table(dot, both))

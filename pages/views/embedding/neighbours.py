@@ -4,7 +4,7 @@ import streamlit as st
 
 from core.analyse import near, source
 from pages import canvas
-from pages.parts import charts, html, run, session, strip, style, words
+from pages.parts import charts, html, inputs, run, session, strip, style, words
 from pages.parts.html import Token, number
 from pages.parts.views import Shown
 from pages.parts.words import text
@@ -14,7 +14,7 @@ from viz.tokens import token_strip
 
 FIRST = 15  # neighbours that are shown
 LONGEST = 60  # characters of the reader's own word
-ME = "embedding.neighbours"
+HERE = "embedding.neighbours"
 
 
 def view(trace, position: int) -> Shown:
@@ -26,9 +26,9 @@ def view(trace, position: int) -> Shown:
     other = _chosen(best)
     return Shown(
         lambda: _draw(trace, position, forms, id, found, best, other),
-        {"chosen": _named(trace, id), "n_first": FIRST},
+        {"chosen": _named(trace, id), "n_first": len(best)},
         lambda: run.compute(_answer, trace, id, best),
-        source.of(near.cosines, near.nearest, near.dot, near.cosine),
+        source.of(near.cosines, near.nearest, near.n_mutual, near.dot, near.cosine),
     )
 
 
@@ -45,11 +45,7 @@ def _forms(tokenizer):
 
 
 def _chosen_form(forms):
-    at = session.get("at") or 0
-    if at >= len(forms):
-        session.settle(at=None)
-        return 0
-    return at
+    return session.below("at", len(forms)) or 0
 
 
 def _chosen(best):
@@ -62,7 +58,7 @@ def _chosen(best):
 
 
 def _answer(trace, id, best):
-    """Of the nearest row: what kind of word it is, and whether it is nearest the other way too."""
+    """Of the nearest rows: whether this one is nearest from there, too, and which are spellings."""
     if not best:
         return dict.fromkeys(ANSWERS, "–")
     tokenizer, (first, value) = trace.model.tokenizer, best[0]
@@ -71,29 +67,34 @@ def _answer(trace, id, best):
     return {
         "nearest": _named(trace, first),
         "cosine": number(value),
-        "kind": text(f"{ME}.{'same' if first in spelled else 'another'}"),
         "n_spelled": len(spelled),
+        "n_mutual": near.n_mutual(trace.model, id, [each for each, _ in best]),
         "back": _named(trace, near.nearest(back, 1, [first])[0][0]),
         "rank_back": f"{near.rank(back, id, [first]):,}",
     }
 
 
-ANSWERS = ("nearest", "cosine", "kind", "n_spelled", "back", "rank_back")
+ANSWERS = ("nearest", "cosine", "n_spelled", "n_mutual", "back", "rank_back")
 
 
 # ---- figures -------------------------------------------------------------------------------------
 
 
 def _draw(trace, position, forms, id, found, best, other):
-    _box()
+    label, empty = text(f"{HERE}.ask"), text(f"{HERE}.empty")
+    put = {"at": None, "cell": None}
+    inputs.box("ask", label, key="neighbours_ask", longest=LONGEST, empty=empty, **put)
     if forms:
         _own_word(trace, forms)
     else:
         if session.get("ask"):
-            run.notice(words.html(f"{ME}.no_token", word=Token(session.get("ask"))))
+            run.notice(words.html(f"{HERE}.no_token", word=Token(session.get("ask"))))
         strip.show(trace, position, key="neighbours_tokens")
     if other is None:
-        return run.notice(words.html(f"{ME}.no_direction", token=_named(trace, id)))
+        return run.notice(words.html(f"{HERE}.no_direction", token=_named(trace, id)))
+    if n := near.n_alike(found, [id]):
+        values = {"token": _named(trace, id), "n": n, "least": near.ALIKE}
+        run.notice(words.html(f"{HERE}.alike", **values))
     with st.container(key="near_pair"):
         left, right = st.columns(2, gap="medium")
     with left:
@@ -106,34 +107,17 @@ def _draw(trace, position, forms, id, found, best, other):
     _histogram(trace, id, found, other)
 
 
-def _box():
-    """The box for a word of the reader's own."""
-
-    def typed():
-        session.put(ask=st.session_state["neighbours_ask"] or None, at=None, cell=None)
-
-    st.session_state["neighbours_ask"] = session.get("ask") or ""
-    st.text_input(
-        text(f"{ME}.ask"),
-        key="neighbours_ask",
-        max_chars=LONGEST,
-        placeholder=text(f"{ME}.empty"),
-        on_change=typed,
-    )
-
-
 def _own_word(trace, forms):
     """What the word is made of, and its rows to choose from."""
     tokenizer, asked = trace.model.tokenizer, session.get("ask")
     read = near.word(tokenizer, asked)
     key = "many" if read.id is None else ("spaced" if len(forms) > 1 else "one")
-    said = words.html(f"{ME}.{key}", word=Token(asked), n=len(read.ids))
-    html.show(f'<p class="tw-caption">{said}</p>')
+    words.caption(f"{HERE}.{key}", word=Token(asked), n=len(read.ids))
     payload = token_strip(
         [tokenizer.display(id) for id in forms],
         forms,
         selected=_chosen_form(forms),
-        labels={"aria": text(f"{ME}.forms"), "token": text("strip.token")},
+        labels={"aria": text(f"{HERE}.forms"), "token": text("strip.token")},
     )
     key = "neighbours_forms"
     canvas.tokens(payload, key, lambda: session.put(at=st.session_state[key]["position"]))
@@ -141,33 +125,27 @@ def _own_word(trace, forms):
 
 def _bars(trace, id, best, other):
     ids = [each for each, _ in best]
-    name = words.html(f"{ME}.bars", token=_named(trace, id), n=len(ids))
-    itself = words.html(f"{ME}.itself")
-    html.show(f'<p class="tw-panel-name">{name}</p><p class="tw-caption">{itself}</p>')
+    words.heading(f"{HERE}.bars", token=_named(trace, id), n=len(ids))
+    words.caption(f"{HERE}.itself")
     names = [trace.model.tokenizer.display(each) for each in ids]
     drawn = figure.bars(
-        names,
+        [products.short(each) for each in names],
         [value for _, value in best],
         role_name="residual",
-        title=text(f"{ME}.axis"),
+        title=text(f"{HERE}.axis"),
         digits=".4f",
         chosen=ids.index(other),
         dark=style.dark(),
         upper=1.18,
     )
-
-    def on_select():
-        points = st.session_state["neighbours_bars"]["selection"]["point_indices"]
-        if points:
-            session.put(cell=ids[points[0]])
-
-    st.plotly_chart(
+    charts.clickable(
         drawn,
-        key="neighbours_bars",
-        on_select=on_select,
-        selection_mode="points",
-        config=figure.saving("neighbours"),
-        alt=text(f"{ME}.bars_alt", n=len(ids)),
+        "neighbours_bars",
+        lambda n: session.put(cell=ids[n]),
+        name="neighbours",
+        alt=text(f"{HERE}.bars_alt", n=len(ids)),
+        names=names,
+        chosen=ids.index(other),
     )
     rows = [(n, names[n - 1], *pair) for n, pair in enumerate(best, 1)]
     charts.save("neighbours", ("rank", "token", "id", "cosine"), rows)
@@ -178,19 +156,15 @@ def _histogram(trace, id, found, other):
     every, mine = near.spread(found, [id]), float(found[other])
     values = {"median": number(every.median), "n": f"{int(every.counts.sum()):,}"}
     values |= {"rank": f"{near.rank(found, other, [id]):,}", "token": _named(trace, other)}
-    name, caption = words.html(f"{ME}.all"), words.html(f"{ME}.all_caption", **values)
-    html.show(f'<p class="tw-panel-name">{name}</p><p class="tw-caption">{caption}</p>')
-    drawn = figure.histogram(
+    words.heading(f"{HERE}.all")
+    words.caption(f"{HERE}.all_caption", **values)
+    charts.spread(
         every.counts,
         every.edges,
+        name="all_cosines",
         role_name="residual",
-        title=text(f"{ME}.axis"),
-        count_title=text(f"{ME}.count"),
+        title=text(f"{HERE}.axis"),
+        count_title=text(f"{HERE}.count"),
         marks=[(mine, trace.model.tokenizer.display(other))],
-        dark=style.dark(),
+        alt=text(f"{HERE}.all_alt"),
     )
-    settings = figure.saving("all_cosines")
-    st.plotly_chart(drawn, key="all_cosines", config=settings, alt=text(f"{ME}.all_alt"))
-    edges = every.edges.tolist()
-    bins = list(zip(edges[:-1], edges[1:], every.counts.tolist(), strict=True))
-    charts.save("all_cosines", ("from", "to", "count"), bins)

@@ -4,10 +4,17 @@ words; computes nothing.
 
 import streamlit as st
 
-from pages.parts import explanation, html, words
+from pages.parts import explanation, html, terms, words
 from pages.parts.html import number
 
+HERE = "embedding.products"
 FEW = 6  # products that are listed
+LONGEST = 14  # letters of a token beside a bar of half a page, so that its number is not cut off
+
+
+def short(token: str) -> str:
+    """A token as it stands beside a bar; the arithmetic names it in full."""
+    return token if len(token) <= LONGEST else token[: LONGEST - 1] + "…"
 
 
 def table(dot, names: tuple[str, str]) -> str:
@@ -19,22 +26,19 @@ def table(dot, names: tuple[str, str]) -> str:
     head = [words.html("axes.embedding"), " × ".join(names), words.html("terms.dot"), ""]
     rows = [_row(i, a, b, product, largest) for i, a, b, product in listed]
     if (left := len(dot.products) - len(listed)) > 0:
-        rest = f"<i class='tw-nowrap'>{words.html('explain.rest', n=f'{left:,}')}</i>"
-        rows.append([rest, "", number(dot.rest(len(listed)), 3), ""])
+        rows.append([terms.rest(left), "", number(dot.rest(len(listed)), 3), ""])
     return html.table(head, rows, "mono")
 
 
 def _row(i, a, b, product, largest):
     factors = f"{number(a, 3)} × {number(b, 3)}"
-    width = f"{abs(product) / largest * 2.2:.2f}em"
-    bar = f'<span class="tw-bar {"negative" if product < 0 else ""}" style="width:{width}"></span>'
     shown = f'<span class="tw-nowrap" title="{a:.9g} × {b:.9g}">{factors}</span>'
-    return [str(i), shown, f"<b>{number(product, 3)}</b>", bar]
+    return [str(i), shown, f"<b>{number(product, 3)}</b>", terms.bar(product, largest)]
 
 
 def line(name: str, value: float, **values) -> tuple[str, str]:
     """A line of a sum: one of these views' short texts, and the number."""
-    return words.html(f"embedding.neighbours.{name}", **values), number(value)
+    return words.html(f"{HERE}.{name}", **values), number(value)
 
 
 def checked(check) -> str:
@@ -47,12 +51,12 @@ def cosine(made, names: tuple[str, str]) -> None:
     first, second = made.norms
     lines = [
         line("dot", made.dot.value, n=f"{len(made.dot.products):,}"),
-        (words.html("embedding.neighbours.norm") + f" {names[0]}", number(first)),
-        (words.html("embedding.neighbours.norm") + f" {names[1]}", number(second)),
+        (words.html(f"{HERE}.norm") + f" {names[0]}", number(first)),
+        (words.html(f"{HERE}.norm") + f" {names[1]}", number(second)),
         line("quotient", made.check.value),
         line("shown", made.check.shown),
     ]
     with st.container(key="explain", gap="xsmall", border=True):
-        title = words.html("embedding.neighbours.cosine_of")
+        title = words.html(f"{HERE}.cosine_of")
         html.show(f"<h4>{title}</h4><p>{names[0]} · {names[1]}</p>{table(made.dot, names)}")
         html.show(explanation.sums(lines, checked(made.check)))

@@ -2,6 +2,8 @@
 model changes the row before the first block, these steps too.
 """
 
+from html import escape
+
 import streamlit as st
 
 from core.analyse import explain, rows, source
@@ -18,7 +20,6 @@ from pages.parts import (
     run,
     session,
     strip,
-    style,
     terms,
     walk,
     words,
@@ -26,8 +27,8 @@ from pages.parts import (
 from pages.parts.html import Token, number
 from pages.parts.views import Shown
 from pages.parts.words import text
-from viz import figure
 
+HERE = "embedding.row"
 LINE = 16  # bytes in a line
 FEW = 12  # positions of an equal row that are named
 
@@ -36,7 +37,7 @@ def view(trace, position: int) -> Shown:
     """The row of the chosen token, and one number of it."""
     looked_up = run.compute(step_view, trace, "embed", None, 0, position, walk.column("embed"))
     walk.settle(looked_up)
-    values = {"id": f"{trace.ids[position]:,}", "column": looked_up.index[-1]}
+    values = {"id": trace.ids[position], "column": looked_up.index[-1]}
     values |= lesson.sizes(trace) | lesson.token_values(trace, position)
 
     def draw():
@@ -51,20 +52,11 @@ def view(trace, position: int) -> Shown:
 
 def _code(op: Op):
     """The lookup, and what makes numbers of bytes."""
-    ours = source.of(place.read_row, place.stored, place.take_apart)
-    return source.Source(f"{op.source}\n\n{ours.source}", f"{op.file}, {ours.file}")
+    return source.joined(op, source.of(place.read_row, place.stored, place.take_apart))
 
 
 def _answer(trace, position):
     return {"n_same": run.compute(rows.n_entering, trace, position)}
-
-
-def _name(key, **values):
-    html.show(f'<p class="tw-panel-name">{words.html(f"embedding.row.{key}", **values)}</p>')
-
-
-def _caption(key, **values):
-    html.show(f'<p class="tw-caption">{words.html(f"embedding.row.{key}", **values)}</p>')
 
 
 # ---- looked up, and in its table -----------------------------------------------------------------
@@ -73,27 +65,30 @@ def _caption(key, **values):
 def _row(trace, position, looked_up, values):
     """The tokens, and the rows that they picked."""
     strip.show(trace, position, key="row_tokens")
-    html.show(f"<p>{words.html('embedding.row.chosen', **values)}</p>")
+    html.show(f"<p>{words.html(f'{HERE}.chosen', **values)}</p>")
     on_cell = walk.chosen("row_embed", "embed", looked_up.output)
     panels.show(looked_up.output, trace, key="row_embed", on_cell=on_cell)
     if others := run.compute(rows.again, trace, position):
         where = ", ".join(map(str, others[:FEW])) + (" …" if len(others) > FEW else "")
-        _caption("again", token=values["token"], positions=where)
+        words.caption(f"{HERE}.again", token=values["token"], positions=where)
 
 
 def _table(trace, position, values):
-    """The row among all rows; where these had to be put together, among its neighbours too."""
-    id, column = trace.ids[position], values["column"]
-    whole = run.compute(rows.table, trace.model, id, column)
-    _name("table", **values)
-    _caption("table_whole" if whole.block == (1, 1) else "table_reduced", **values)
-    if is_nano(trace.model):
-        _caption("table_nano")
-    if whole.block != (1, 1):
-        near = rows.around(trace.model, id, column)
-        panels.show(near, trace, key="row_around", on_cell=_same_row("row_around", near))
-    on_cell = _same_row("row_table", whole) if whole.block == (1, 1) else None
-    panels.show(whole, trace, key="row_table", on_cell=on_cell)
+    """The row among all rows; where these had to be put together, among its neighbours too, and
+    folded away at first.
+    """
+    whole = run.compute(rows.table, trace.model, trace.ids[position], values["column"])
+    fits = whole.block == (1, 1)
+    label = text(f"{HERE}.table", vocab=values["vocab"])
+    with st.expander(label, expanded=fits, key="row_in_table"):
+        words.caption(f"{HERE}.table_{'whole' if fits else 'reduced'}", **values)
+        if is_nano(trace.model):
+            words.caption(f"{HERE}.table_nano")
+        if not fits:
+            near = rows.around(trace.model, trace.ids[position], values["column"])
+            panels.show(near, trace, key="row_around", on_cell=_same_row("row_around", near))
+        on_cell = _same_row("row_table", whole) if fits else None
+        panels.show(whole, trace, key="row_table", on_cell=on_cell)
 
 
 def _same_row(key, panel):
@@ -109,12 +104,12 @@ def _file(trace, position, values):
     """Where the row lies, the bytes that are there now, and what they say."""
     found = run.compute(rows.from_file, trace, position, values["column"])
     here, id = trace.model.source.embed, trace.ids[position]
-    _name("file", **values)
-    facts = [[words.html(f"embedding.row.{name}"), shown] for name, shown in _facts(here, id)]
+    words.heading(f"{HERE}.file", **values)
+    facts = [[words.html(f"{HERE}.{name}"), shown] for name, shown in _facts(here, id)]
     html.show(html.table([], facts, "left tw-facts"))
     kind = ("library", "float", "scaled")[len(found.stored.spans)]
-    _caption(f"bytes_{kind}", **values, dtype=here.dtype)
-    html.show(_dump(found.stored))
+    words.caption(f"{HERE}.bytes_{kind}", **values, dtype=here.dtype)
+    html.show(_dump(found.stored, text(f"{HERE}.file", column=values["column"])))
     html.show(_sums(found, here, values, kind))
 
 
@@ -122,11 +117,11 @@ def _facts(here, id):
     """(what, value as HTML) of the place of a row."""
     sizes = {"rows": f"{here.shape[0]:,}", "width": here.shape[1], "dtype": here.dtype}
     sizes |= {"per_block": here.per_block, "block_bytes": here.block_bytes}
-    sizes |= {"row_bytes": here.row_bytes, "offset": f"{here.offset:,}", "id": f"{id:,}"}
+    sizes |= {"row_bytes": here.row_bytes, "offset": f"{here.offset:,}", "id": id}
     each = "type_blocks" if here.per_block > 1 else "type_each"
     yield "file_name", html.rich("`[[name]]`", name=here.path.name)
     yield "tensor", html.rich("`[[name]]` · [[rows]] × [[width]]", name=here.tensor, **sizes)
-    yield "type", words.html(f"embedding.row.{each}", **sizes)
+    yield "type", words.html(f"{HERE}.{each}", **sizes)
     blocks = "[[width]] ÷ [[per_block]]" if here.per_block > 1 else "[[width]]"
     yield "row_bytes", html.rich(f"{blocks} × [[block_bytes]] = [[row_bytes]]", **sizes)
     yield "table_offset", f"{here.offset:,}"
@@ -134,7 +129,7 @@ def _facts(here, id):
     yield "row_offset", html.rich("[[offset]] + [[id]] × [[row_bytes]] = ", **sizes) + at
 
 
-def _dump(stored):
+def _dump(stored, label):
     """Bytes as lines, each with its place in the file; those that make the number stand out."""
     kinds = {}
     for kind, (first, stop) in zip(("own", "scale"), stored.spans[::-1], strict=False):
@@ -144,7 +139,8 @@ def _dump(stored):
         f"<span>{stored.offset + at:,}</span>{''.join(cells[at : at + LINE])}"
         for at in range(0, len(cells), LINE)
     ]
-    return f'<div class="tw-hex">{"".join(f"<div>{line}</div>" for line in lines)}</div>'
+    box = f'<div class="tw-hex" tabindex="0" role="group" aria-label="{escape(label, quote=True)}">'
+    return f"{box}{''.join(f'<div>{line}</div>' for line in lines)}</div>"
 
 
 def _sums(found, here, values, kind):
@@ -154,10 +150,10 @@ def _sums(found, here, values, kind):
     lines = []
     for n, name in enumerate(names):
         said = {"bytes": own[n] if own else "", "dtype": here.dtype, "column": values["column"]}
-        left = words.html(f"embedding.row.sum_{name}", **said)
+        left = words.html(f"{HERE}.sum_{name}", **said)
         lines.append((left, _exact(found.stored.parts[n])))
     if len(names) > 1:
-        lines.append((words.html("embedding.row.product"), _exact(found.stored.value)))
+        lines.append((words.html(f"{HERE}.product"), _exact(found.stored.value)))
     recorded = words.html("explain.recorded")
     lines.append((f"<b>{recorded}</b>", f"<b>{_exact(found.recorded)}</b>"))
     return explanation.sums(lines, explanation.verdict(found.equal, found.difference, 0.0))
@@ -175,25 +171,23 @@ def _length(trace, position, values):
     """The length of the row on the histogram of all lengths, with the two ends by name."""
     seen = run.compute(rows.among, trace.model, trace.ids[position])
     norms, display = rows.norms(trace.model), trace.model.tokenizer.display
-    _name("length", **values)
+    words.heading(f"{HERE}.length", **values)
     ends = {"shortest": Token(display(seen.shortest)), "longest": Token(display(seen.longest))}
     n_shorter = f"{seen.n_shorter:,}"
-    _caption("length_caption", length=number(seen.length), n_shorter=n_shorter, **ends, **values)
+    words.caption(
+        f"{HERE}.length_caption", length=number(seen.length), n_shorter=n_shorter, **ends, **values
+    )
     ids = dict.fromkeys((seen.shortest, trace.ids[position], seen.longest))
-    drawn = figure.histogram(
+    charts.spread(
         seen.counts,
         seen.edges,
+        name="row_lengths",
         role_name="residual",
-        title=text("embedding.row.length_axis"),
-        count_title=text("embedding.row.count_axis"),
+        title=text(f"{HERE}.length_axis"),
+        count_title=text(f"{HERE}.count_axis"),
         marks=[(float(norms[id]), display(id)) for id in ids],
-        dark=style.dark(),
+        alt=text(f"{HERE}.length_alt", length=number(seen.length)),
     )
-    alt = text("embedding.row.length_alt", length=number(seen.length))
-    st.plotly_chart(drawn, key="row_lengths", config=figure.saving("row_lengths"), alt=alt)
-    columns = (seen.edges[:-1], seen.edges[1:], seen.counts)
-    bins = zip(*(column.tolist() for column in columns), strict=True)
-    charts.save("row_lengths", ("from", "to", "count"), list(bins))
 
 
 # ---- what comes before the first block -----------------------------------------------------------

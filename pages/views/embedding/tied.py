@@ -21,14 +21,15 @@ from pages.parts.words import text
 from viz import figure
 
 SCORES = tied.SCORES
+HERE = "embedding.tied"
 
 
 def view(trace, position: int) -> Shown:
     """The vector after a position and the candidates; one of them is taken apart."""
-    best = run.compute(tied.candidates, trace, position, _chosen(trace.config.vocab))
+    best = run.compute(tied.candidates, trace, position, session.below("cell", trace.config.vocab))
     mine = next((c for c in best if c.id == session.get("cell")), best[0])
     values = lesson.sizes(trace) | lesson.token_values(trace, position)
-    values |= {"candidate": Token(mine.text), "candidate_id": f"{mine.id:,}"}
+    values |= {"candidate": Token(mine.text), "candidate_id": mine.id}
 
     def draw():
         strip.show(trace, position, key="tied_tokens")
@@ -41,8 +42,7 @@ def view(trace, position: int) -> Shown:
 
 def _code(trace):
     """The output layer, and the search for the nearest row."""
-    op, ours = trace.catalogue.op(SCORES), source.of(tied.nearest)
-    return source.Source(f"{op.source}\n\n{ours.source}", f"{op.file}, {ours.file}")
+    return source.joined(trace.catalogue.op(SCORES), source.of(tied.nearest))
 
 
 def _shared(trace, values):
@@ -50,14 +50,7 @@ def _shared(trace, values):
     seen = tied.shared(trace.model)
     sizes = {"table": f"{seen.table:,}", "otherwise": f"{seen.otherwise:,}"}
     kind = "tied" if trace.model.weights.tied else "untied"
-    return words.html(f"embedding.tied.{kind}", **values, **sizes, share=percent(seen.share))
-
-
-def _chosen(vocab):
-    """The candidate that was chosen; None where none was, or the vocabulary has none of that id."""
-    if (session.get("cell") or 0) >= vocab:
-        session.settle(cell=None)
-    return session.get("cell")
+    return words.html(f"{HERE}.{kind}", **values, **sizes, share=percent(seen.share))
 
 
 def _answer(trace, position):
@@ -69,36 +62,31 @@ def _answer(trace, position):
         "logit": number(seen.logit),
         "by_cosine": Token(display(seen.by_cosine)),
         "cosine": number(seen.cosine),
-        "verdict": text(f"embedding.tied.{which}"),
+        "verdict": text(f"{HERE}.{which}"),
     }
 
 
 def _bars(best, mine, values):
     """The candidates with their dot products; a click takes one apart."""
-    name = words.html("embedding.tied.bars", n=len(best), **values)
-    html.show(f'<p class="tw-panel-name">{name}</p>')
+    words.heading(f"{HERE}.bars", n=len(best), **values)
     ids = [c.id for c in best]
-
-    def on_select():
-        if points := st.session_state["tied_bars"]["selection"]["point_indices"]:
-            session.put(cell=ids[points[0]])
-
     drawn = figure.bars(
         [c.text for c in best],
         [c.logit for c in best],
         role_name="logits",
-        title=text("embedding.tied.axis"),
+        title=text(f"{HERE}.axis"),
         digits=".4f",
         chosen=ids.index(mine.id),
         dark=style.dark(),
     )
-    st.plotly_chart(
+    charts.clickable(
         drawn,
-        key="tied_bars",
-        on_select=on_select,
-        selection_mode="points",
-        config=figure.saving("candidates"),
-        alt=text("embedding.tied.alt", n=len(best)),
+        "tied_bars",
+        lambda n: session.put(cell=ids[n]),
+        name="candidates",
+        alt=text(f"{HERE}.alt", n=len(best)),
+        names=[c.text for c in best],
+        chosen=ids.index(mine.id),
     )
     rows = [(c.rank, c.id, c.text, c.logit) for c in best]
     charts.save("candidates", ("rank", "id", "token", "logit"), rows)
@@ -107,7 +95,7 @@ def _bars(best, mine, values):
 def _product(trace, position, mine, values):
     """Vector and row above each other, then the sum of their products."""
     said = values | {"rank": f"{mine.rank:,}", "logit": number(mine.logit)}
-    html.show(f"<p>{words.html('embedding.tied.chosen', **said)}</p>")
+    html.show(f"<p>{words.html(f'{HERE}.chosen', **said)}</p>")
     term = terms.chosen(SCORES)
     parts = run.compute(tied.operands, trace, position, mine.id, term)
     terms.show_parts(parts, trace, SCORES)

@@ -31,10 +31,7 @@ def view(trace, position: int) -> Shown:
 
 def _key(trace, layer, head, query):
     """The chosen key, if it does not stand behind the query; else one that tells something."""
-    chosen = session.get("cell")
-    if chosen is not None and chosen > query:
-        session.settle(cell=None)
-        chosen = None
+    chosen = session.below("cell", query + 1)
     return run.compute(distance.key_to_try, trace, layer, head, query) if chosen is None else chosen
 
 
@@ -59,7 +56,7 @@ def _draw(trace, met, layer):
     last = min(trace.config.context, max(REACH, 2 * len(trace.ids))) - 1
     at, key_at = _places(met, last)
     _controls(met, at, key_at, last)
-    _curve(trace, met, at - key_at, last, trace.config.windows[layer])
+    _curve(trace, met, at - key_at, last, layer)
     with st.container(key="distance_below"):
         left, right = st.columns(2, gap="medium")
     with left:
@@ -77,15 +74,17 @@ def _pick(trace, met):
     def key(chosen):
         session.put(cell=chosen, at=None, key_at=None)
 
-    _strip(trace, "query", met.query, len(trace.ids), query)
-    _strip(trace, "key", met.key, met.query + 1, key)
+    with st.container(key="distance_pick"):
+        left, right = st.columns(2, gap="medium")
+    with left:
+        _strip(trace, "query", met.query, len(trace.ids), query)
+    with right:
+        _strip(trace, "key", met.key, met.query + 1, key)
 
 
 def _strip(trace, role, chosen, n, choose):
     """The first n tokens to choose from; the chosen one in the colour of its role."""
-    token = html.token(trace.tokens[chosen], role)
-    line = words.html(f"{HERE}.{role}", position=chosen)
-    html.show(f'<p class="tw-panel-name">{line} {token}</p>')
+    words.heading(f"{HERE}.{role}", position=chosen, token=Token(trace.tokens[chosen]))
     key, control = f"distance_{role}", set(trace.model.tokenizer.special.values())
     payload = token_strip(
         trace.tokens[:n],
@@ -108,13 +107,13 @@ def _places(met, last):
 
 
 def _controls(met, at, key_at, last):
-    """Two sliders, and back."""
+    """Two sliders, and back. The key that is moved stays chosen in other heads, too."""
     left, right, back = st.columns([3, 3, 1], vertical_alignment="center")
     apart = at - key_at
     with left:
-        _slider("both", at, apart, last, lambda to: session.put(at=to, key_at=to - apart))
+        _slider("both", at, apart, last, lambda to: _put(met, to, to - apart))
     with right:
-        _slider("one", key_at, 0, at, lambda to: session.put(at=at, key_at=to))
+        _slider("one", key_at, 0, at, lambda to: _put(met, at, to))
     back.button(
         text(f"{HERE}.back"),
         key="distance_back",
@@ -123,6 +122,10 @@ def _controls(met, at, key_at, last):
         help=text(f"{HERE}.back_help"),
         type="tertiary",
     )
+
+
+def _put(met, at, key_at):
+    session.put(at=at, key_at=key_at, cell=met.key)
 
 
 def _slider(name, value, first, last, move):
@@ -140,32 +143,46 @@ def _slider(name, value, first, last, move):
     )
 
 
-def _curve(trace, met, tried, last, window):
-    """The score at every distance, with the one that is tried."""
-    html.show(f'<p class="tw-panel-name">{words.html(f"{HERE}.curve")}</p>')
-    html.show(f'<p class="tw-caption">{_slope(met)}</p>')
+def _curve(trace, met, tried, last, layer):
+    """The score at every distance, with the one that is tried; on demand those of other heads."""
+    words.heading(f"{HERE}.curve")
+    window = trace.config.windows[layer]
     short = min(last, max(SHORT, len(trace.ids), tried))
     far = st.session_state.get("distance_far", False)
-    scores = met.waves.scores(range((last if far else short) + 1))
-    real = met.distance
-    marked = "tried" if tried != real else "here"
+    distances = range((last if far else short) + 1)
+    scores, real = met.waves.scores(distances), met.distance
+    others = _others(trace, met, layer, distances)
+    marked = text(f"{HERE}.here", distance=tried, score=number(float(scores[tried])))
     drawn = offsets.offsets(
         scores,
-        tried=offsets.Mark(tried, text(f"{HERE}.{marked}", distance=tried)),
+        tried=offsets.Mark(tried, marked),
         real=offsets.Mark(real, text(f"{HERE}.real", distance=real)) if tried != real else None,
         title=text(f"{HERE}.score_axis"),
         distance_title=text(f"{HERE}.distance_axis"),
         hover=text(f"{HERE}.hover", x="%{x}", y="%{y:.4f}"),
+        others=[(text(f"{HERE}.other_head", head=head), curve) for head, curve in others],
         hidden=(window, text(f"{HERE}.hidden", window=window)) if window else None,
         dark=style.dark(),
     )
     settings, alt = figure.saving("score_by_distance"), text(f"{HERE}.alt", last=len(scores) - 1)
     st.plotly_chart(drawn, key="distance_curve", config=settings, alt=alt)
-    rows = [(d, float(score)) for d, score in enumerate(scores)]
+    _slope(met)
+    heads = ("distance", "score", *(f"head {head}" for head, _ in others))
+    rows = list(zip(distances, scores.tolist(), *(c.tolist() for _, c in others), strict=True))
     with st.container(horizontal=True, vertical_alignment="center"):
         if short < last:
             st.toggle(text(f"{HERE}.far", last=last), key="distance_far")
-        charts.save("score_by_distance", ("distance", "score"), rows)
+        if trace.config.n_heads > 1:
+            st.toggle(text(f"{HERE}.others", layer=layer), key="distance_others")
+        charts.save("score_by_distance", heads, rows)
+
+
+def _others(trace, met, layer, distances):
+    """Of every other head of the layer, where they are asked for: its number and its scores."""
+    if not st.session_state.get("distance_others"):
+        return []
+    found = run.compute(distance.heads, trace, layer, met.query, met.key).scores(distances)
+    return [(head, curve) for head, curve in enumerate(found) if head != met.head]
 
 
 def _slope(met):
@@ -174,16 +191,16 @@ def _slope(met):
     span = {"first": first, "last": last}
     rise = met.near.rise
     if not met.rope:
-        return words.html(f"{HERE}.flat")
+        return words.caption(f"{HERE}.flat")
     if rise is None:
-        return words.html(f"{HERE}.falls", **span)
-    return words.html(f"{HERE}.rises", **span, rise=rise, next=rise + 1)
+        return words.caption(f"{HERE}.falls", **span)
+    return words.caption(f"{HERE}.rises", **span, rise=rise, next=rise + 1)
 
 
 def _sums(met, at, key_at):
     """The score turned again, beside the recorded one; equal where the distance is the same."""
     score, same = met.score(at, key_at), at - key_at == met.distance
-    html.show(f'<p class="tw-panel-name">{words.html(f"{HERE}.again")}</p>')
+    words.heading(f"{HERE}.again")
     again = words.html(f"{HERE}.turned", at=at, key_at=key_at, distance=at - key_at)
     own = {"at": met.query, "key_at": met.key, "distance": met.distance}
     recorded = words.html(f"{HERE}.recorded", **own)
@@ -195,19 +212,20 @@ def _sums(met, at, key_at):
         lines.append((words.html(f"{HERE}.change"), number(change)))
         below = ""
     html.show(explanation.sums(lines, below))
-    note = "same" if same else "other"
-    html.show(f'<p class="tw-caption">{words.html(f"{HERE}.{note}")}</p>')
+    words.caption(f"{HERE}.{'same' if same else 'other'}")
 
 
 def _pairs(met, tried):
     """The pairs that weigh most at the distance that is tried, and how they add up."""
     w = met.waves
     listed, rest = distance.shares(w, tried, PAIRS)
-    html.show(f'<p class="tw-panel-name">{words.html(f"{HERE}.pairs", distance=tried)}</p>')
+    words.heading(f"{HERE}.pairs", distance=tried)
     if listed:
+        words.caption(f"{HERE}.product")
         names = ("pair", "wavelength", "size", "cosine", "value", "running")
         head = [words.html(f"{HERE}.col_{name}") for name in names]
-        html.show(f'<div class="tw-scroll">{html.table(head, [_row(s) for s in listed])}</div>')
+        table = html.table(head, [_row(s) for s in listed])
+        html.show(html.scroll(table, text(f"{HERE}.pairs", distance=tried)))
     total = float(w.scores([tried])[0])
     lines = [(words.html(f"{HERE}.rest"), number(rest, 3))] if listed else []
     if float(w.constant) or not listed:
@@ -219,9 +237,4 @@ def _pairs(met, tried):
 def _row(share):
     """One pair as cells."""
     numbers = (share.size, share.cosine, share.value, share.running)
-    return [str(share.pair), tokens(share.wavelength), *(number(n, 3) for n in numbers)]
-
-
-def tokens(wavelength: float) -> str:
-    """Tokens per full turn: a short one with a decimal."""
-    return f"{wavelength:,.1f}" if wavelength < 100 else f"{wavelength:,.0f}"
+    return [str(share.pair), html.wavelength(share.wavelength), *(number(n, 3) for n in numbers)]

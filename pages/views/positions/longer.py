@@ -5,11 +5,10 @@ import streamlit as st
 from core.analyse import source, stretching
 from core.analyse.stretching import FACTORS, METHODS, SETTINGS
 from core.model import rope
-from pages.parts import charts, html, run, session, style, words
+from pages.parts import charts, html, inputs, run, session, style, words
 from pages.parts.html import number
 from pages.parts.views import Shown
 from pages.parts.words import text
-from pages.views.positions.distance import tokens
 from viz import figure, stretches
 
 FACTOR = 4  # at first
@@ -26,8 +25,13 @@ def view(trace, position: int) -> Shown:
     ways = run.compute(stretching.stretches, config, layer, factor)
     length = stretching.first_length(config, layer)
     code = source.of(*(rope.FREQUENCIES[name] for name in ("linear", "yarn", "llama3")))
-    values = {"factor": factor}
-    return Shown(lambda: _draw(ways, factor, length, layer), values, lambda: _answer(ways), code)
+    values = {"factor": factor, "n_pairs": len(ways[0].slowed)}
+    return Shown(
+        lambda: _draw(ways, factor, length, layer),
+        values,
+        lambda: _answer(ways, length, factor),
+        code,
+    )
 
 
 def _factor():
@@ -41,17 +45,10 @@ def _name(way):
     return text(f"{HERE}.{way.name}")
 
 
-def _answer(ways):
-    """Which ways keep the first pair, and what each does to the pairs."""
-    found = [way for way in ways if way.name in METHODS]
-    kept = [_name(way) for way in found if way.keeps_first]
-    values = {"keepers": text(f"{HERE}.between").join(kept) or "–", "n_pairs": len(ways[0].slowed)}
-    values |= {f"kept_{way.name}": way.n_kept for way in found}
-    return values | {f"slowest_{way.name}": _times(way.slowed[-1]) for way in found}
-
-
-def _times(slowed):
-    return f"{slowed:.4g}"
+def _answer(ways, length, factor):
+    """How many pairs come to new angles, with each way and without."""
+    found = [way for way in ways if way.name in ("plain", *METHODS)]
+    return {f"new_{way.name}": way.n_new(length, factor) for way in found}
 
 
 def _draw(ways, factor, length, layer):
@@ -63,29 +60,24 @@ def _draw(ways, factor, length, layer):
             words.html(f"{HERE}.{key}", layer=layer, kind=own.kind, factor=f"{own.factor:g}")
         )
     lengths = {"length": f"{length:,}", "longer": f"{factor * length:,}"}
-    html.show(f'<p class="tw-panel-name">{words.html(f"{HERE}.figure", **lengths)}</p>')
-    html.show(f'<p class="tw-caption">{words.html(f"{HERE}.honest")}</p>')
+    words.heading(f"{HERE}.figure", **lengths)
+    words.caption(f"{HERE}.honest")
     _figure(ways, factor, length)
     _summary(ways)
-    constants = words.html(f"{HERE}.settings", **lengths, **_settings(length))
-    html.show(f'<p class="tw-caption">{constants}</p>')
+    words.caption(f"{HERE}.settings", **lengths, **_settings(length))
     _all_pairs(ways)
 
 
 def _pick(factor):
     """How many times longer the text is to become: the one control."""
-
-    def picked():
-        session.put(factor=st.session_state["longer_factor"])
-
-    st.session_state["longer_factor"] = factor
-    st.segmented_control(
-        text(f"{HERE}.factor"),
+    inputs.switch(
         FACTORS,
-        format_func=lambda n: f"× {n}",
+        factor,
         key="longer_factor",
-        required=True,
-        on_change=picked,
+        label=text(f"{HERE}.factor"),
+        name=lambda n: f"× {n}",
+        pick=lambda n: session.put(factor=n),
+        named=True,
     )
 
 
@@ -119,13 +111,13 @@ def _summary(ways):
     names = ("way", "kept", "between", "full", "fastest", "slowest", "amplitude")
     head = [words.html(f"{HERE}.col_{name}") for name in names]
     rows = [_row(way) for way in ways[1:]]
-    html.show(f'<div class="tw-scroll">{html.table(head, rows)}</div>')
+    html.show(html.scroll(html.table(head, rows), text(f"{HERE}.summary")))
 
 
 def _row(way):
     """One way as cells."""
     counts = (way.n_kept, way.n_between, way.n_full if way.factor > 1 else "–")
-    ends = (words.html(f"{HERE}.times", n=_times(way.slowed[end])) for end in (0, -1))
+    ends = (words.html(f"{HERE}.times", n=f"{way.slowed[end]:.4g}") for end in (0, -1))
     return [html.rich(_name(way)), *map(str, counts), *ends, number(way.amplitude)]
 
 
@@ -137,6 +129,6 @@ def _all_pairs(ways):
     ]
     with st.expander(text(f"{HERE}.all_pairs")):
         head = [words.html(f"{HERE}.col_pair"), *(html.rich(_name(way)) for way in ways)]
-        cells = [[str(pair), *map(tokens, each)] for pair, *each in rows]
-        html.show(f'<div class="tw-scroll">{html.table(head, cells)}</div>')
+        cells = [[str(pair), *map(html.wavelength, each)] for pair, *each in rows]
+        html.show(html.scroll(html.table(head, cells), text(f"{HERE}.all_pairs")))
     charts.save("rope_scalings", ("pair", *(way.name for way in ways)), rows)

@@ -1,5 +1,5 @@
 """One pair of numbers of a query, and of the key that its head reads, before and after the turn,
-with the exact operands; what another pairing would do. Where nothing turns: what is done instead.
+with the exact operands; what another pairing would do.
 
 Knows the session and core's rotation; no maths, no figures.
 """
@@ -9,16 +9,17 @@ import streamlit as st
 from core.analyse import explain, rotation, source
 from core.analyse.traits import ROTATED
 from core.analyse.turning import turn
-from core.analyse.view import step_view
 from pages import canvas
-from pages.parts import charts, explanation, html, panels, run, session, strip, words
+from pages.parts import charts, explanation, html, run, session, strip, words
 from pages.parts.html import Token, number
 from pages.parts.views import Shown
 from pages.parts.words import text
+from pages.views.positions import still
 from viz.dials import Dial, Hand, dials
 
 ROLES = {"query": "q", "key": "k"}
 FEW = 6  # keys whose scores would change most
+HERE = "positions.rotation"
 SUBSCRIPTS = str.maketrans("0123456789", "₀₁₂₃₄₅₆₇₈₉")
 
 
@@ -26,7 +27,7 @@ def view(trace, position: int) -> Shown:
     """The view at the chosen token."""
     layer, head = session.layer_and_head(trace.config)
     if not rotation.pairs(trace, layer):
-        return _still(trace, layer, position)
+        return still.view(trace, layer, position)
     values = {"layer": layer, "head": head, "n_pairs": rotation.pairs(trace, layer)}
     values |= {"rot_dim": trace.config.ropes[layer].dim, "head_dim": trace.config.head_dim}
     return Shown(
@@ -53,37 +54,34 @@ def _draw(trace, layer, head, position):
 
 def _pick(n, trace, layer, position):
     """The pair, and how far it is turned."""
-    if (session.get("cell") or 0) >= n:
-        session.settle(cell=None)
-    left, right = st.columns([1, 3], vertical_alignment="bottom")
+    chosen = session.below("cell", n) or 0
+    left, right = st.columns([1, 2], vertical_alignment="bottom")
     with left:
-        st.session_state["pair"] = session.get("cell") or 0
-        st.number_input(text("positions.rotation.pair", last=n - 1), 0, n - 1, key="pair",
+        st.session_state["pair"] = chosen
+        st.number_input(text(f"{HERE}.pair", last=n - 1), 0, n - 1, key="pair",
             on_change=lambda: session.put(cell=st.session_state["pair"]))  # fmt: skip
     with right:
-        html.show(_angle(trace, layer, position, session.get("cell") or 0, n))
-    return session.get("cell") or 0
+        _angle(trace, layer, position, chosen, n)
+    return chosen
 
 
 def _angle(trace, layer, position, number_of, n):
-    """How the angle comes from the position, as HTML."""
+    """How the angle comes from the position."""
     made = turn(trace, layer, position, number_of)
     values = {"first": number_of, "second": number_of + n, "position": position}
     values |= {"frequency": f"{made.frequency:.6g}", "angle": f"{made.angle:.6g}"}
     values |= {"turns": f"{rotation.turns(made.angle):.3g}"}
-    line = words.html("positions.rotation.angle", **values)
+    words.caption(f"{HERE}.angle", **values)
     if made.amplitude != 1:
-        line += " " + words.html("explain.amplitude", amplitude=number(made.amplitude))
-    return f'<p class="tw-caption">{line}</p>'
+        words.caption("explain.amplitude", amplitude=number(made.amplitude))
 
 
 def _dials(both, trace, layer, position):
     """The pair in the query and in the key, as two dials."""
-    token = Token(trace.tokens[position])
-    html.show(f'<p class="tw-panel-name">{words.html("positions.rotation.name", token=token)}</p>')
-    html.show(f'<p class="tw-caption">{words.html("positions.rotation.caption")}</p>')
+    words.heading(f"{HERE}.name", token=Token(trace.tokens[position]))
+    words.caption(f"{HERE}.caption")
     values = {"first": both[0].dims[0], "second": both[0].dims[1], "position": position}
-    labels = {"aria": text("positions.rotation.aria", **values)}
+    labels = {"aria": text(f"{HERE}.aria", **values)}
     labels |= words.table("matrix", "save_png")
     angle = turn(trace, layer, position, both[0].dims[0]).angle
     shown = [_dial(pair, angle) for pair in both]
@@ -99,14 +97,14 @@ def _dial(pair, angle):
         for arrow in [getattr(pair, when)]
     )
     lengths = tuple(
-        text(f"positions.rotation.length_{when}", length=number(getattr(pair, when).length))
+        text(f"{HERE}.length_{when}", length=number(getattr(pair, when).length))
         for when, _ in names
     )
     return Dial(
-        text(f"positions.rotation.{pair.role}", head=pair.head),
+        text(f"{HERE}.{pair.role}", head=pair.head),
         hands,
         lengths,
-        tuple(text("positions.rotation.dim", dim=dim) for dim in pair.dims),
+        tuple(text(f"{HERE}.dim", dim=dim) for dim in pair.dims),
         number(longer, 3),
         (pair.before.angle, angle),
     )
@@ -116,25 +114,25 @@ def _dial(pair, angle):
 
 
 def _exact(both, trace, layer, position):
-    html.show(f'<p class="tw-panel-name">{words.html("positions.rotation.exact")}</p>')
+    words.heading(f"{HERE}.exact")
     each = ("".join(_coordinate(pair, n, trace, layer, position) for n in (0, 1)) for pair in both)
     html.show(f'<div class="tw-both">{"".join(f"<div>{part}</div>" for part in each)}</div>')
     n, head_dim = 2 * both[0].dims[1] - 2 * both[0].dims[0], trace.config.head_dim
     if n < head_dim:
         values = {"n": head_dim - n, "first": n, "last": head_dim - 1, "head_dim": head_dim}
-        line = words.html("positions.rotation.partial", **values)
-        html.show(f'<p class="tw-caption">{line}</p>')
+        words.caption(f"{HERE}.partial", **values)
 
 
 def _coordinate(pair, n, trace, layer, position):
     """One number of the turned pair: its two terms, their sum and the record."""
     e = run.compute(explain, trace, pair.op, layer, (position, pair.head, pair.dims[n]))
-    names = [f"{ROLES[pair.role]}{str(dim).translate(SUBSCRIPTS)}" for dim in pair.dims]
+    names = [_named(pair, dim) for dim in pair.dims]
     turned = f"{ROLES[pair.role]}′{names[n][1:]}"
-    formula = words.html(f"positions.rotation.formula_{n}", turned=turned, x=names[0], y=names[1])
+    formula = words.html(f"{HERE}.formula_{n}", turned=turned, x=names[0], y=names[1])
     own, partner = (names[n], names[1 - n])
     lines = [_line("cos", own, e.term(0)), _line(("minus_sin", "sin")[n], partner, e.term(1))]
-    lines.append((words.html("positions.rotation.sum"), number(e.total)))
+    lines = lines[:: 1 - 2 * n]  # in the order of the formula
+    lines.append((words.html(f"{HERE}.sum"), number(e.total)))
     lines.append((f"<b>{words.html('explain.recorded')}</b>", f"<b>{number(e.recorded)}</b>"))
     shown = explanation.sums(lines, explanation.verdict(e.equal, e.difference, e.tolerance))
     return f'<p class="tw-turned {pair.role}"><code>{formula}</code></p>{shown}'
@@ -142,7 +140,7 @@ def _coordinate(pair, n, trace, layer, position):
 
 def _line(kind, name, term):
     """A term: a number of the pair times a cosine or sine."""
-    product = words.html(f"positions.rotation.term_{kind}", name=name)
+    product = words.html(f"{HERE}.term_{kind}", name=name)
     x, table = (number(operand.value + 0.0) for operand in term.operands)  # no minus before zero
     numbers = f"= {x} × {f'({table})' if table.startswith('−') else table}"
     shown = " ".join(f'<span class="tw-nowrap">{part}</span>' for part in (product, numbers))
@@ -154,13 +152,13 @@ def _line(kind, name, term):
 
 def _other_pairing(both, trace, layer, head, position):
     """What would become of the same dimensions, and of the scores, if neighbours were paired."""
-    box = st.expander(text("positions.rotation.other"), key="other_pairing", on_change="rerun")
+    box = st.expander(text(f"{HERE}.other"), key="other_pairing", on_change="rerun")
     if not box.open:
         return
     found = run.compute(rotation.scores, trace, layer, head, position)
     with box:
         html.show(f"<p>{words.html('positions.rotation.other_numbers')}</p>{_numbers(both)}")
-        html.show(f"<p>{words.html('positions.rotation.other_scores', **_worst(found, trace))}</p>")
+        html.show(_other_scores(found, trace))
         html.show(_changes(found, trace))
         _save(found, trace)
         code = source.of(rotation.neighbours)
@@ -170,16 +168,33 @@ def _other_pairing(both, trace, layer, head, position):
 
 def _numbers(both):
     """The four numbers: before, turned with the partner half a head away, and with a neighbour."""
-    keys = ("number", "before", "half", "neighbour")
-    head = [words.html(f"positions.rotation.{key}") for key in keys]
+    keys = ("number", "before", "half", "partner", "neighbour")
+    head = [words.html(f"{HERE}.{key}") for key in keys]
     rows = [
-        [f"{ROLES[pair.role]}{str(dim).translate(SUBSCRIPTS)}", *map(number, numbers)]
+        [_named(pair, dim), number(before), number(after), _partner(pair, partner), number(mixed)]
         for pair in both
-        for dim, *numbers in zip(
-            pair.dims, pair.before.numbers, pair.after.numbers, pair.mixed, strict=True
+        for dim, before, after, partner, mixed in zip(
+            pair.dims, pair.before.numbers, pair.after.numbers, pair.partners, pair.mixed,
+            strict=True,
         )
-    ]
+    ]  # fmt: skip
     return html.table(head, rows, "mono")
+
+
+def _named(pair, dim):
+    return f"{ROLES[pair.role]}{str(dim).translate(SUBSCRIPTS)}"
+
+
+def _partner(pair, partner):
+    return f"{_named(pair, partner.dim)} = {number(partner.number)} ({partner.pair})"
+
+
+def _other_scores(found, trace):
+    """What becomes of the scores, as HTML."""
+    values = _worst(found, trace)
+    highest = "highest_same" if values["best_at"] == values["mixed_at"] else "highest_other"
+    lines = (f"{HERE}.{key}" for key in ("other_scores", highest, "changes"))
+    return "".join(f"<p>{words.html(line, **values)}</p>" for line in lines)
 
 
 def _worst(found, trace):
@@ -201,7 +216,7 @@ def _worst(found, trace):
 def _changes(found, trace):
     """The keys whose scores would change most."""
     keys = ("key_head", "half", "neighbour", "change")
-    head = [words.html(f"positions.rotation.{key}") for key in keys]
+    head = [words.html(f"{HERE}.{key}") for key in keys]
     rows = []
     for n in found.changed(found.mixed)[:FEW]:
         token = html.token(trace.tokens[found.first + n], "key")
@@ -238,44 +253,3 @@ def _answer(trace, layer, head, position):
     }
     before, after = found.recorded[places["moved"]], found.plain[places["moved"]]
     return values | {"moved_before": number(before), "moved_after": number(after)}
-
-
-# ---- where nothing turns -------------------------------------------------------------------------
-
-
-def _still(trace, layer, position):
-    """A layer without rotation: the row of the position that was added instead, if there is one."""
-    learned = trace.config.learned_positions
-    values = {"layer": layer, "n_turning": rotation.turning_layers(trace.config)}
-    code = trace.catalogue.op("pos_embed") if learned else None
-    draw = _added if learned else _nothing
-    return Shown(lambda: draw(trace, position), values, dict, code)
-
-
-def _nothing(trace, position):
-    strip.show(trace, position, key="turned_strip")
-    run.notice(words.html("positions.rotation.nothing"))
-
-
-def _added(trace, position):
-    """The row of the position, and one number of the sum explained."""
-    strip.show(trace, position, key="turned_strip")
-    if (session.get("cell") or 0) >= trace.config.width:
-        session.settle(cell=None)
-    step = run.compute(step_view, trace, "pos_embed", None, 0, position, session.get("cell"))
-    for n, panel in enumerate((step.output, *step.inputs, *step.weights)):
-        panels.show(panel, trace, key=f"added_{n}", on_cell=_picks(f"added_{n}", panel))
-    explanation.show(run.compute(explain, trace, "pos_embed", None, step.index), trace)
-
-
-def _picks(key, panel):
-    """A callback that explains the number of a clicked cell; the map of the stream has a row for
-    each token.
-    """
-
-    def on_cell():
-        row, column = st.session_state[key]["cell"]
-        chosen = {"pos": panel.first_row + row} if panel.part == "output" else {}
-        session.put(cell=column, **chosen)
-
-    return on_cell

@@ -9,14 +9,14 @@ from core.analyse import source
 from core.analyse.output import guess
 from core.analyse.pieces import holds_marker
 from core.errors import PromptError
-from pages.parts import charts, html, run, session, strip, words
+from pages.parts import charts, html, inputs, run, session, strip, unknown, words
 from pages.parts.html import Token, percent, token
 from pages.parts.views import Shown
 from pages.parts.words import text
 
 LONGEST = 2_000  # characters of a box: as much as a link carries
 MOST = 600  # tokens drawn
-KEY = "tokens.chat"
+HERE = "tokens.chat"
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def _own_guess(trace):
 
 def _opening(silent, asked, why):
     """The values of the answer. silent, asked: candidates, None where there are none."""
-    values = {"why": text(f"{KEY}.{why}") if why else ""}
+    values = {"why": text(f"{HERE}.{why}") if why else ""}
     for name, found in (("silent", silent), ("asked", asked)):
         values[name] = Token(found.text) if found else "–"
         values[f"{name}_p"] = percent(found.prob) if found else "–"
@@ -79,21 +79,23 @@ def _opening(silent, asked, why):
 
 def _without_template(trace, position):
     """What a model without a template gets instead: the text as it is."""
-    run.notice(words.html(f"{KEY}.none"))
-    html.show(f'<p class="tw-panel-name">{words.html(f"{KEY}.instead", n=len(trace.ids))}</p>')
+    run.notice(words.html(f"{HERE}.none"))
+    words.heading(f"{HERE}.instead", n=len(trace.ids))
     strip.show(trace, position, key="chat_strip")
 
 
 def _draw(tokenizer, read):
+    for sentence in unknown.sentences(tokenizer):
+        run.notice(sentence)
     _boxes()
     if isinstance(read, Refused):
         run.notice(words.error(read.error), "error")
     else:
         _prompt(read)
         _tokens(tokenizer, read)
-    with st.expander(text(f"{KEY}.template")):
-        html.show(f'<pre class="tw-chat">{html.escape(tokenizer.template)}</pre>')
-    box = st.expander(text(f"{KEY}.typed"), key="chat_typed", on_change="rerun")
+    with st.expander(text(f"{HERE}.template")):
+        html.show(_text(html.escape(tokenizer.template), "template"))
+    box = st.expander(text(f"{HERE}.typed"), key="chat_typed", on_change="rerun")
     if box.open:
         with box:
             _typed(tokenizer)
@@ -105,22 +107,16 @@ def _draw(tokenizer, read):
 def _boxes():
     """The system prompt, and what comes after the reader's message."""
     _box("system")
-    html.show(f'<p class="tw-hint">{words.html(f"{KEY}.where")}</p>')
+    html.show(f'<p class="tw-hint">{words.html(f"{HERE}.where")}</p>')
     goes_on = bool(session.get("reply") or session.get("follow"))
-    with st.expander(text(f"{KEY}.more"), expanded=goes_on):
+    with st.expander(text(f"{HERE}.more"), expanded=goes_on):
         _box("reply")
         _box("follow")
 
 
 def _box(name):
-    key = f"chat_{name}"
-
-    def written():
-        session.put(**{name: st.session_state[key] or None})
-
-    st.session_state[key] = session.get(name) or ""
-    label, height = text(f"{KEY}.{name}"), 68
-    st.text_area(label, key=key, height=height, max_chars=LONGEST, on_change=written)
+    label = text(f"{HERE}.{name}")
+    inputs.box(name, label, key=f"chat_{name}", longest=LONGEST, height=68)
 
 
 # ---- the prompt as text and as tokens
@@ -128,27 +124,42 @@ def _box(name):
 
 def _prompt(read):
     """The text by authors, each with its count of tokens."""
-    html.show(f'<p class="tw-panel-name">{words.html(f"{KEY}.text", n=len(read.tokens))}</p>')
+    words.heading(f"{HERE}.text")
     if not read.known:
-        run.notice(words.html(f"{KEY}.unknown"))
+        run.notice(words.html(f"{HERE}.unknown"))
     items = "".join(
-        f'<span><span class="{_class((name,))}">{_by(name)}</span> {n}</span>'
+        f'<span><span class="{_class((name,))}">{_by(name)}</span> {_counted(n)}</span>'
         for name, n in read.counts.items()
     )
     html.show(f'<p class="tw-authors">{items}</p>')
     parts = "".join(_part(part, read.text) for part in read.parts)
-    html.show(f'<div class="tw-chat" dir="ltr">{parts}</div>')
+    html.show(_text(parts, "text"))
+
+
+def _counted(n):
+    return words.html(f"{HERE}.{'one_token' if n == 1 else 'n_tokens'}", n=n)
+
+
+def _text(inside, name):
+    """A text in a box that scrolls. name: the key of what the box is."""
+    return html.scroll(inside, text(f"{HERE}.{name}"), "tw-chat")
 
 
 def _part(part, whole):
     shown = html.escape(chats.visible(whole[part.start : part.stop]))
-    label = "" if part.author in ("template", "unknown") else f' data-by="{_by(part.author)}"'
+    named = part.author not in ("template", "unknown")
+    label = f' data-by="{_said(f"by_{part.author}")}"' if named else ""
     return f'<span class="{_class((part.author,))}"{label}>{shown}</span>'
 
 
 def _by(author):
     """What an author is called, as HTML."""
-    return words.html(f"{KEY}.by_{author}")
+    return words.html(f"{HERE}.by_{author}")
+
+
+def _said(key):
+    """A short text inside an attribute."""
+    return html.escape(text(f"{HERE}.{key}"), quote=True)
 
 
 def _class(authors):
@@ -157,7 +168,7 @@ def _class(authors):
 
 def _tokens(tokenizer, read):
     """The tokens with their ids, and what stands at the start and at the end."""
-    html.show(f'<p class="tw-panel-name">{words.html(f"{KEY}.tokens", n=len(read.tokens))}</p>')
+    words.heading(f"{HERE}.tokens", n=len(read.tokens))
     html.show(_chips(read.tokens))
     sentences = (f'<p class="tw-caption">{said}</p>' for said in _ends(tokenizer, read))
     html.show("".join(sentences))
@@ -168,14 +179,15 @@ def _tokens(tokenizer, read):
 def _chips(tokens):
     chips = "".join(map(_chip, tokens[:MOST]))
     more = len(tokens) - MOST
-    left_out = f"<p>{words.html(f'{KEY}.left_out', n=f'{more:,}')}</p>" if more > 0 else ""
-    return f'<div class="tw-chips" dir="ltr">{chips}</div>{left_out}'
+    left_out = f"<p>{words.html(f'{HERE}.left_out', n=f'{more:,}')}</p>" if more > 0 else ""
+    return html.scroll(chips, text(f"{HERE}.boxes"), "tw-chips") + left_out
 
 
 def _chip(t):
     """One token: what it is, its id, whose it is."""
     classes = f"tw-chip {_class(t.authors)}{' control' * t.control}"
-    title = ", ".join([*map(_by, t.authors)] + [words.html(f"{KEY}.control")] * t.control)
+    names = [f"by_{author}" for author in t.authors] + ["control"] * t.control
+    title = ", ".join(map(_said, names))
     return f'<span class="{classes}" title="{title}">{token(t.text)}<small>{t.id}</small></span>'
 
 
@@ -183,13 +195,13 @@ def _ends(tokenizer, read):
     """BOS at the start; the template's own system prompt; what is continued."""
     if tokenizer.bos_id is not None:
         bos = Token(tokenizer.display(tokenizer.bos_id))
-        yield words.html(f"{KEY}.bos", bos=bos, n=read.n_bos)
+        yield words.html(f"{HERE}.bos", bos=bos, n=read.n_bos)
     if read.default is not None:
-        yield words.html(f"{KEY}.default")
+        yield words.html(f"{HERE}.default")
     if read.continuation is not None:
         last = read.tokens[len(read.tokens) - read.continuation :]
         shown = Token("".join(t.text for t in last))
-        yield words.html(f"{KEY}.continues", n=read.continuation, last=shown)
+        yield words.html(f"{HERE}.continues", n=read.continuation, last=shown)
 
 
 # ---- a marker that is typed
@@ -200,26 +212,26 @@ def _typed(tokenizer):
     own = holds_marker(tokenizer, session.prompt())
     content = session.prompt() if own else run.compute(chats.forged, tokenizer)
     if content is None:
-        return run.notice(words.html(f"{KEY}.no_example"))
+        return run.notice(words.html(f"{HERE}.no_example"))
     read = run.compute(chats.typed, tokenizer, content)
-    said = words.html(f"{KEY}.typed_own" if own else f"{KEY}.typed_example")
+    said = words.html(f"{HERE}.typed_own" if own else f"{HERE}.typed_example")
     html.show(f"<p>{said}</p>")
-    html.show(f'<div class="tw-chat" dir="ltr">{html.escape(chats.visible(content))}</div>')
+    html.show(_text(html.escape(chats.visible(content)), "typed"))
     _readings(read)
     if not own:
-        label = text(f"{KEY}.put")
+        label = text(f"{HERE}.put")
         st.button(label, key="chat_put", on_click=session.set_prompt, args=(content,))
 
 
 def _readings(read):
     """Both readings: the tokens of the message, and how many of each kind there are in all."""
     for name, own in zip(("literal", "obeyed"), read.own, strict=True):
-        said = words.html(f"{KEY}.{name}", n=len(own))
+        said = words.html(f"{HERE}.{name}", n=len(own))
         html.show(f'<p class="tw-panel-name">{said}</p>{_chips(own)}')
-    head = [words.html(f"{KEY}.{name}") for name in ("count", "as_text", "as_markers")]
+    head = [words.html(f"{HERE}.{name}") for name in ("count", "as_text", "as_markers")]
     rows = [(token(name), *counts) for name, *counts in read.markers]
-    rows += [(words.html(f"{KEY}.all"), len(read.literal.tokens), len(read.obeyed.tokens))]
+    rows += [(words.html(f"{HERE}.all"), len(read.literal.tokens), len(read.obeyed.tokens))]
     html.show(html.table(head, [[str(cell) for cell in row] for row in rows]))
     forges = any(first != second for _, first, second in read.markers)
-    said = words.html(f"{KEY}.forges" if forges else f"{KEY}.harmless")
+    said = words.html(f"{HERE}.forges" if forges else f"{HERE}.harmless")
     html.show(f"<p>{said}</p>")

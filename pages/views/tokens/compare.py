@@ -4,11 +4,12 @@ import streamlit as st
 
 from core.analyse import compared, lookup, source
 from core.text.display import show_text
-from pages.parts import charts, explanation, html, lesson, run, session, words
+from pages.parts import charts, explanation, html, inputs, lesson, run, session, words
 from pages.parts.html import Token
 from pages.parts.views import Shown
 from pages.parts.words import text
 
+HERE = "tokens.compare"
 EXAMPLES = ("english", "chinese", "code")
 OWN = ("first", "second")
 LONGEST = session.LONGEST_LINKED  # characters of the second text
@@ -29,15 +30,16 @@ def view(trace, position: int) -> Shown:
     """The view; the chosen token does not matter to it."""
     found = run.compute(_measured, trace, _texts())
     named = {name: each for name, (each, _) in found.items()}
-    return Shown(lambda: _draw(trace, found), {}, lambda: _answer(named), SOURCE)
+    answer = {"fits": _fits(named, trace.config.context)}
+    return Shown(lambda: _draw(trace, found), {}, lambda: answer, SOURCE)
 
 
 def _texts():
     """The texts by name: the reader's two, or the examples."""
     second = session.get("ask")
     if second is None:
-        return {name: text(f"tokens.compare.example_{name}") for name in EXAMPLES}
-    second = second[:LONGEST] or text("tokens.compare.example_second")
+        return {name: text(f"{HERE}.example_{name}") for name in EXAMPLES}
+    second = second[:LONGEST]
     session.settle(ask=second)
     return dict(zip(OWN, (session.prompt(), second), strict=True))
 
@@ -49,17 +51,16 @@ def _measured(trace, texts):
     return {name: (one, compared.cost(model, one.n_tokens)) for name, one in each.items()}
 
 
-def _answer(named):
-    """Which text takes the most and the fewest tokens per character."""
-    ranked = sorted(named, key=lambda name: named[name].tokens_per_character or 0)
-    few, most = ranked[0], ranked[-1]
-    values = {"most": _name(most), "few": _name(few)}
-    values |= {"most_ratio": _ratio(named[most].tokens_per_character)}
-    return values | {"few_ratio": _ratio(named[few].tokens_per_character)}
+def _fits(named, context):
+    """How often each text would fit into the context, as one line."""
+    counts = {name: compared.fitting(context, one.n_tokens) for name, one in named.items()}
+    return " · ".join(
+        f"{_name(name)}: {'–' if n is None else f'{n:,}'}" for name, n in counts.items()
+    )
 
 
 def _name(name):
-    return text(f"tokens.compare.{name}")
+    return text(f"{HERE}.{name}")
 
 
 def _ratio(value):
@@ -69,17 +70,20 @@ def _ratio(value):
 def _draw(trace, found):
     _choice()
     if "second" in found:
-        _second_box()
+        label = text(f"{HERE}.box")
+        inputs.box("ask", label, key="compare_ask", longest=LONGEST, height=80)
     for name, (one, _) in found.items():
         html.show(_text(name, one))
     for name, measures in (("lengths", LENGTHS), ("costs", COSTS)):
-        html.show(f'<p class="tw-panel-name">{words.html(f"tokens.compare.{name}")}</p>')
-        html.show(_table(found, measures))
+        words.heading(f"{HERE}.{name}")
+        if name == "costs":
+            words.caption(f"{HERE}.what_costs")
+        html.show(_table(found, name, measures))
     html.show(f'<p class="tw-caption">{_sentence(trace, found)}</p>')
     for sentence in _lost(trace, found):
         run.notice(sentence)
     _save(found)
-    with st.expander(text("tokens.compare.formulas")):
+    with st.expander(text(f"{HERE}.formulas")):
         html.show(_formulas(trace))
         html.show(_check(trace))
 
@@ -87,37 +91,20 @@ def _draw(trace, found):
 def _choice():
     """The examples, or the reader's own two texts; what was typed is kept."""
 
-    def chosen():
-        state = st.session_state
-        if state["compare_which"] == "own":
-            session.put(ask=state.get("compare_typed") or text("tokens.compare.example_second"))
+    def chosen(which):
+        if which == "own":
+            typed = session.get("compare_typed") or text(f"{HERE}.example_second")
+            session.put(ask=typed, reveal=False)
         else:
-            session.put(ask=None, compare_typed=session.get("ask"))
-        state["reveal"] = False
+            session.put(ask=None, compare_typed=session.get("ask"), reveal=False)
 
-    st.session_state["compare_which"] = "own" if session.get("ask") else "examples"
-    st.segmented_control(
-        text("tokens.compare.which"),
-        ["examples", "own"],
-        format_func=_name,
+    inputs.switch(
+        ("examples", "own"),
+        "own" if session.get("ask") else "examples",
         key="compare_which",
-        required=True,
-        on_change=chosen,
-        label_visibility="collapsed",
-    )
-
-
-def _second_box():
-    def typed():
-        session.put(ask=st.session_state["compare_ask"])
-
-    st.session_state["compare_ask"] = session.get("ask")
-    st.text_area(
-        text("tokens.compare.box"),
-        key="compare_ask",
-        height=80,
-        max_chars=LONGEST,
-        on_change=typed,
+        label=text(f"{HERE}.which"),
+        name=_name,
+        pick=chosen,
     )
 
 
@@ -126,14 +113,15 @@ def _text(name, one):
     shown = show_text(one.text[:MOST_SHOWN]) + "…" * (len(one.text) > MOST_SHOWN)
     chips = "".join(_chip(n, chip) for n, chip in enumerate(one.chips[:MOST_CHIPS]))
     if (more := one.n_tokens - MOST_CHIPS) > 0:
-        chips += f'<span class="tw-hint">{words.html("tokens.compare.more", n=f"{more:,}")}</span>'
-    head = words.html("tokens.compare.head", name=_name(name), n=f"{one.n_tokens:,}")
+        chips += f'<span class="tw-hint">{words.html(f"{HERE}.more", n=f"{more:,}")}</span>'
+    head = words.html(f"{HERE}.head", name=_name(name), n=f"{one.n_tokens:,}")
     said = f'<bdi class="tw-said">{html.escape(shown)}</bdi>'
-    return f'<p class="tw-panel-name">{head}</p>{said}<div class="tw-boxes">{chips}</div>'
+    boxes = html.scroll(chips, text(f"{HERE}.tokens"), "tw-boxes")
+    return f'<p class="tw-panel-name">{head}</p>{said}{boxes}'
 
 
 def _chip(n, chip):
-    title = words.text("tokens.compare.chip", id=f"{chip.id:,}", hex=chip.hex)
+    title = html.escape(text(f"{HERE}.chip", id=chip.id, hex=chip.hex), quote=True)
     kind = f"{chip.kind} {'odd' if n % 2 else 'even'}"
     return f'<bdi class="tw-box {kind}" title="{title}">{html.escape(chip.text)}</bdi>'
 
@@ -149,7 +137,7 @@ def _numbers(one, cost):
     return dict(zip(LENGTHS + COSTS, zip(values, written, strict=True), strict=True))
 
 
-def _table(found, measures):
+def _table(found, table, measures):
     """A row per measure, a column per text; a bar is full where the number is the row's largest."""
     columns = [_numbers(one, cost) for one, cost in found.values()]
     head = ["", *(f"<b>{html.escape(_name(name))}</b>" for name in found)]
@@ -157,8 +145,8 @@ def _table(found, measures):
     for measure in measures:
         largest = max(column[measure][0] or 0 for column in columns)
         cells = (_cell(*column[measure], largest) for column in columns)
-        rows.append([words.html(f"tokens.compare.{measure}", coding=compared.CODING), *cells])
-    return f'<div class="tw-scroll">{html.table(head, rows, "tw-beside")}</div>'
+        rows.append([words.html(f"{HERE}.{measure}", coding=compared.CODING), *cells])
+    return html.scroll(html.table(head, rows, "tw-beside"), text(f"{HERE}.{table}"))
 
 
 def _cell(value, written, largest):
@@ -171,14 +159,14 @@ def _sentence(trace, found):
     if "second" in found:
         first, second = (found[name][0].tokens_per_character for name in OWN)
         ratio = _ratio(compared.times(second, first))
-        return words.html("tokens.compare.own_ratio", ratio=ratio)
+        return words.html(f"{HERE}.own_ratio", ratio=ratio)
     english, chinese = (found[name][0] for name in EXAMPLES[:2])
     n_han = run.compute(lambda: lookup.holding(lookup.listing(trace.model), "han"))
-    said = words.html("tokens.compare.n_han", n=f"{n_han:,}", vocab=f"{trace.config.vocab:,}")
+    said = words.html(f"{HERE}.n_han", n=f"{n_han:,}", vocab=f"{trace.config.vocab:,}")
     if english.n_unknown or chinese.n_unknown:  # their numbers say nothing of the language
         return said
     ratio = _ratio(compared.times(chinese.n_tokens, english.n_tokens))
-    return lesson.joined(words.html("tokens.compare.ratio", ratio=ratio), said)
+    return lesson.joined(words.html(f"{HERE}.ratio", ratio=ratio), said)
 
 
 def _lost(trace, found):
@@ -188,9 +176,9 @@ def _lost(trace, found):
         values = {"name": _name(name), "n": one.n_unknown, "n_tokens": one.n_tokens}
         if one.n_unknown:
             shown = Token(tokenizer.display(tokenizer.unknown_id))
-            yield words.html("tokens.compare.unknown", unknown=shown, **values)
+            yield words.html(f"{HERE}.unknown", unknown=shown, **values)
         elif one.back != one.text:
-            yield words.html("tokens.compare.not_back", back=Token(_short(one.back)), **values)
+            yield words.html(f"{HERE}.not_back", back=Token(_short(one.back)), **values)
 
 
 def _short(said):
@@ -216,11 +204,11 @@ def _formulas(trace):
     }
     sizes |= {"weights": f"{compared.block_weights(trace.model):,}"}
     names = ("characters", "bytes", "tokens", "ratios", *COSTS)
-    rows = (words.html(f"tokens.compare.formula_{name}", **sizes) for name in names)
-    notes = [words.html("tokens.compare.windows")] if any(c.windows) else []
+    rows = (words.html(f"{HERE}.formula_{name}", **sizes) for name in names)
+    notes = [words.html(f"{HERE}.windows")] if any(c.windows) else []
     if trace.model.tokenizer.add_bos:
         bos = Token(trace.model.tokenizer.display(trace.model.tokenizer.bos_id))
-        notes.append(words.html("tokens.compare.bos", bos=bos))
+        notes.append(words.html(f"{HERE}.bos", bos=bos))
     items = "".join(f"<li>{row}</li>" for row in (*rows, *notes))
     return f'<ul class="tw-formulas">{items}</ul>'
 
@@ -230,7 +218,7 @@ def _check(trace):
     counted, held = compared.checked(trace)
     n_tokens = f"{len(trace.ids):,}"
     lines = [
-        (words.html("tokens.compare.counted", n_tokens=n_tokens), f"{counted:,}"),
-        (f"<b>{words.html('tokens.compare.held')}</b>", f"<b>{held:,}</b>"),
+        (words.html(f"{HERE}.counted", n_tokens=n_tokens), f"{counted:,}"),
+        (f"<b>{words.html(f'{HERE}.held')}</b>", f"<b>{held:,}</b>"),
     ]
     return explanation.sums(lines, explanation.verdict(counted == held, counted - held, 0))

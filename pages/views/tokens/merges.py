@@ -5,7 +5,6 @@ import streamlit as st
 from core.analyse import merging, pieces, source
 from core.text import merges
 from core.text.display import show_text
-from core.text.library import guarded, unreadable
 from pages import canvas
 from pages.parts import charts, html, lesson, run, session, strip, unknown, words
 from pages.parts.html import Token
@@ -15,6 +14,7 @@ from pages.views.tokens import player
 from viz.reading import reading
 from viz.tokens import token_strip
 
+HERE = "tokens.merges"
 MOST = 24  # tokens that a sentence names
 
 
@@ -30,7 +30,7 @@ def view(trace, position: int) -> Shown:
         lambda: _draw(trace, position, read, way, at),
         values,
         lambda: _answer(trace, way, at, position, piece),
-        source.of(merges.join, merges._Chain),
+        source.of(merges.join, merges.Chain),
     )
 
 
@@ -68,20 +68,20 @@ def _read_as(name, trace, ids):
     """Ids and their tokens as values of the answer, the first of many."""
     rest = ["…"] * (len(ids) > MOST)
     shown = [*map(trace.model.tokenizer.display, ids[:MOST]), *rest]
-    numbers = [*(f"{id:,}" for id in ids[:MOST]), *rest]
+    numbers = [*map(str, ids[:MOST]), *rest]
     return {f"{name}_tokens": Token(" | ".join(shown)), f"{name}_ids": ", ".join(numbers)}
 
 
 def _draw(trace, position, read, way, at):
     for sentence in unknown.sentences(trace.model.tokenizer):
         run.notice(sentence)
-    player.name("tokens.strip", n_tokens=len(trace.ids))
+    words.heading("tokens.strip", n_tokens=f"{len(trace.ids):,}")
     _reading(trace, position, read, way)
     _chosen(trace, read.tokens[position])
-    player.name("tokens.way")
+    words.heading("tokens.way")
     _way(trace, read, way, at)
     if way is None:
-        run.notice(words.html(f"{player.HERE}.not_replayed"))
+        run.notice(words.html(f"{HERE}.not_replayed"))
     else:
         player.show(trace, at)
         html.show(_verdict(way))
@@ -108,9 +108,9 @@ def _reading(trace, position, read, way):
         unknown=[token.unknown for token in read.tokens],
         labels={
             **words.table("strip", "aria", "token"),
-            "text": text(f"{player.HERE}.text_row"),
-            "tokens": text(f"{player.HERE}.tokens_row"),
-            "lost": text(f"{player.HERE}.lost"),
+            "text": text(f"{HERE}.text_row"),
+            "tokens": text(f"{HERE}.tokens_row"),
+            "lost": text(f"{HERE}.lost"),
         },
     )
     canvas.reading(payload, "reading", lambda: _go(way, position))
@@ -125,7 +125,7 @@ def _go(way, before):
 
 def _chosen(trace, chosen):
     """What the chosen token is."""
-    values = {"token": Token(chosen.text), "id": f"{chosen.id:,}", "position": chosen.position}
+    values = {"token": Token(chosen.text), "id": chosen.id, "position": chosen.position}
     values |= {"vocab": lesson.of_model(trace.model)["vocab"], "hex": chosen.hex}
     html.show(words.html("tokens.chosen", n_bytes=chosen.n_bytes, **values))
     if chosen.special:
@@ -137,22 +137,27 @@ def _chosen(trace, chosen):
 
 def _way(trace, read, way, at):
     """The text as characters, bytes, pieces and tokens, and the pieces to choose from."""
-    player.caption(f"tokens.pieces_{trace.model.tokenizer.rule}")
+    words.caption(f"tokens.pieces_{trace.model.tokenizer.rule}")
     if way is None:
         html.show(f'<p class="tw-loop">{" ".join(html.token(p) for p in read.pieces)}</p>')
         return
-    normal = _normalized(trace.model.tokenizer, way.text)
-    html.show(f'<p class="tw-way">{_counts(way, normal)}</p>')
-    if normal is not None:
-        player.caption(f"{player.HERE}.normalized", text=player.named(normal))
+    html.show(f'<p class="tw-way">{_counts(way)}</p>')
+    if way.normal != way.text:
+        words.caption(f"{HERE}.normalized", text=player.named(way.normal))
     if way.first:
-        player.caption(f"{player.HERE}.added", n=way.first)
-    player.name(f"{player.HERE}.pieces")
+        words.caption(f"{HERE}.added", n=way.first)
+    if any(piece.n_tokens != 1 for piece in way.pieces):
+        _pieces(trace, way, at)
+
+
+def _pieces(trace, way, at):
+    """The pieces to choose from; where each is one token, the tokens above are these already."""
+    words.heading(f"{HERE}.pieces")
     payload = token_strip(
         [piece.text for piece in way.pieces],
         [piece.n_tokens for piece in way.pieces],
         selected=at,
-        labels={"aria": text(f"{player.HERE}.pieces"), "token": text(f"{player.HERE}.piece")},
+        labels={"aria": text(f"{HERE}.pieces"), "token": text(f"{HERE}.piece")},
     )
     canvas.tokens(payload, "pieces", lambda: _go_to_piece(way, len(trace.ids)))
 
@@ -163,22 +168,13 @@ def _go_to_piece(way, n_tokens):
     session.put(pos=min(piece.first, n_tokens - 1), cell=None)
 
 
-def _normalized(tokenizer, typed):
-    """What the vocabulary makes of the text before it cuts it; None where it leaves it alone."""
-    normalizer = tokenizer.library and tokenizer.library.normalizer
-    if not normalizer:
-        return None
-    normal = run.compute(lambda: guarded(normalizer.normalize_str, typed, fail=unreadable))
-    return None if normal == typed else normal
-
-
-def _counts(way, normal):
+def _counts(way):
     """One line from the characters to the tokens."""
     counts = {"characters": len(way.text)}
-    counts |= {} if normal is None else {"normalized": len(normal)}
-    counts |= {"bytes": len((normal or way.text).encode("utf-8", "replace"))}
+    counts |= {"normalized": len(way.normal)} if way.normal != way.text else {}
+    counts |= {"bytes": len(way.normal.encode("utf-8", "replace"))}
     counts |= {"pieces": len(way.pieces), "tokens": len(way.ids)}
-    said = [words.html(f"{player.HERE}.counts_{name}", n=f"{n:,}") for name, n in counts.items()]
+    said = [words.html(f"{HERE}.counts_{name}", n=f"{n:,}") for name, n in counts.items()]
     return " <i>→</i> ".join(f"<span>{part}</span>" for part in said)
 
 
@@ -189,21 +185,22 @@ def _verdict(way):
     """Whether the replayed ids are those of the run, as HTML."""
     name, sign = ("equal", "✓") if way.equal else ("unequal", "✗")
     who = ("equal_library" if way.by_library else "equal_own") if way.equal else "unequal"
-    said = words.html(f"{player.HERE}.{who}", n=f"{len(way.ids):,}")
+    said = words.html(f"{HERE}.{who}", n=f"{len(way.ids):,}")
     return f'<p class="tw-{name}" data-verdict="{name}">{sign} {said}</p>'
 
 
 def _table(read):
     """Position, token, bytes and id of every token, when it is asked for."""
-    box = st.expander(text(f"{player.HERE}.table"), key="token_table", on_change="rerun")
+    box = st.expander(text(f"{HERE}.table"), key="token_table", on_change="rerun")
     if not box.open:
         return
     head = [words.html(f"tokens.{name}") for name in ("position", "text", "bytes_head", "id")]
     rows = [
-        [str(t.position), html.token(t.text), html.rich("`[[hex]]`", hex=t.hex), f"{t.id:,}"]
+        [str(t.position), html.token(t.text), html.rich("`[[hex]]`", hex=t.hex), str(t.id)]
         for t in read.tokens
     ]
     with box:
-        html.show(f'<div class="tw-all-tokens">{html.table(head, rows)}</div>')
+        table = html.table(head, rows)
+        html.show(html.scroll(table, text(f"{HERE}.table"), "tw-all-tokens"))
         plain = [(t.position, t.text, t.hex, t.id) for t in read.tokens]
         charts.save("tokens", ("position", "token", "bytes", "id"), plain)

@@ -28,26 +28,16 @@ def short(shown: str) -> Token:
     return Token(shown[:LONGEST] + "…" * (len(shown) > LONGEST))
 
 
-def name(key: str, **values) -> None:
-    """The heading of a part of the view."""
-    html.show(f'<p class="tw-panel-name">{words.html(key, **values)}</p>')
-
-
-def caption(key: str, **values) -> None:
-    """A sentence about a part of the view."""
-    html.show(f'<p class="tw-caption">{words.html(key, **values)}</p>')
-
-
 def show(trace, at: int | None) -> None:
     """The player of a piece, or why there is nothing to play. at: its number, None for a token that
     comes from no piece.
     """
     if at is None:
-        caption(f"{HERE}.prefix")
+        words.caption(f"{HERE}.prefix")
         return
     shown = run.compute(merging.player, trace, at)
     scored = any(step.rank is None for step in shown.steps)
-    name(f"{HERE}.player", piece=short(shown.text))
+    words.heading(f"{HERE}.player", piece=short(shown.text))
     _captions(shown, scored)
     payload = _payload(shown, scored)
     canvas.merges(payload, "merges", lambda: session.put(cell=st.session_state["merges"]["cell"]))
@@ -58,15 +48,15 @@ def show(trace, at: int | None) -> None:
 def _captions(shown, scored):
     """What is not shown, and what to look for."""
     if shown.dropped:
-        caption(f"{HERE}.dropped", bytes=" ".join(shown.dropped))
+        words.caption(f"{HERE}.dropped", bytes=" ".join(shown.dropped))
     if shown.n_symbols > len(shown.symbols):
-        caption(f"{HERE}.in_part", **_sizes(shown))
+        words.caption(f"{HERE}.in_part", **_sizes(shown))
     if shown.steps:
-        caption(f"{HERE}.look_score" if scored else f"{HERE}.look")
+        words.caption(f"{HERE}.look_score" if scored else f"{HERE}.look")
     if shown.n_steps:
         return
     none = "single" if len(shown.symbols) == 1 else "none"
-    caption(f"{HERE}.{'whole' if shown.whole else none}", piece=short(shown.text))
+    words.caption(f"{HERE}.{'whole' if shown.whole else none}", piece=short(shown.text))
 
 
 def _payload(shown, scored):
@@ -104,12 +94,8 @@ def _join(step):
 
 
 def _step(n_steps):
-    """How many merges are done: all of them, unless the reader or the link says otherwise."""
-    chosen = session.get("cell")
-    if chosen is not None and chosen > n_steps:
-        session.settle(cell=None)
-        return None
-    return chosen
+    """How many merges are done: none yet, unless the reader or the link says otherwise."""
+    return session.below("cell", n_steps + 1) or 0
 
 
 def _save(shown):

@@ -12,7 +12,8 @@ from pages.parts.words import text
 from viz import figure
 
 LAST = 6  # tokens shown of each text
-KEY = "tokens.space"
+CHARACTER, MOST_NAMED = 9, 20  # pixels of a character beside a bar; characters that have room
+HERE = "tokens.space"
 
 
 def view(trace, position: int) -> Shown:
@@ -21,15 +22,15 @@ def view(trace, position: int) -> Shown:
     spec = RunSpec(run.model_name(), prompt=session.prompt(), control=control)
     found = run.compute(trailing, spec)
     if found is None:
-        answer = {"answer": text(f"{KEY}.answer_none")}
-        return Shown(lambda: run.notice(words.html(f"{KEY}.only_spaces")), {}, lambda: answer)
+        answer = {"answer": text(f"{HERE}.answer_none")}
+        return Shown(lambda: run.notice(words.html(f"{HERE}.only_spaces")), {}, lambda: answer)
     return Shown(lambda: _draw(found), {}, lambda: _answer(spec), source.of(trailing, own_space))
 
 
 def _answer(spec):
     """How much goes to tokens that bring their own space, in either run."""
     without, with_it = map(percent, run.compute(own_space, spec))
-    return {"answer": text(f"{KEY}.answer", without=without, with_it=with_it)}
+    return {"answer": text(f"{HERE}.answer", without=without, with_it=with_it)}
 
 
 def _draw(found):
@@ -51,20 +52,27 @@ def _draw(found):
 def _ending(found, name):
     """The end of one text as tokens, and the most probable tokens after it."""
     ending = getattr(found, name)
-    html.show(f'<p class="tw-panel-name">{words.html(f"{KEY}.{name}")}</p>')
+    words.heading(f"{HERE}.{name}")
     html.show(_chips(ending, found.n_shared))
     drawn = figure.bars(
         [c.text for c in ending.top],
         [c.prob for c in ending.top],
         role_name="logits",
-        title=text(f"{KEY}.axis"),
+        title=text(f"{HERE}.axis"),
         digits=".2%",
         chosen=0,
         dark=style.dark(),
         upper=1.15,
+        left=_left(found),
     )
-    alt, settings = text(f"{KEY}.alt_{name}"), figure.saving(f"next_{name}")
+    alt, settings = text(f"{HERE}.alt_{name}"), figure.saving(f"next_{name}")
     st.plotly_chart(drawn, key=f"space_{name}", config=settings, alt=alt)
+
+
+def _left(found):
+    """Pixels left of the bars of both charts, for the longest of their tokens."""
+    shown = (c.text for ending in (found.unspaced, found.spaced) for c in ending.top)
+    return min(max(map(len, shown)), MOST_NAMED) * CHARACTER + 14
 
 
 def _chips(ending, n_shared):
@@ -87,12 +95,12 @@ def _sentences(found):
     if found.spaced.top[0].id != before.id:
         yield _where("back", found.spaced.top[0], found.best_unspaced)
     if found.n_spaces > 1:
-        yield words.html(f"{KEY}.several", n=found.n_spaces)
+        yield words.html(f"{HERE}.several", n=found.n_spaces)
 
 
 def _same_guess(found):
     """The guess before the space, in both runs: equal or not."""
-    said = words.html(f"{KEY}.drift", last=Token(found.unspaced.tokens[-1]))
+    said = words.html(f"{HERE}.drift", last=Token(found.unspaced.tokens[-1]))
     verdict = explanation.verdict(found.drift <= TOLERANCE, found.drift, TOLERANCE)
     return explanation.sums([(said, "")], verdict)
 
@@ -101,4 +109,4 @@ def _where(key, here, there):
     """A token in the one ranking and in the other."""
     values = {"token": Token(here.text), "prob": percent(here.prob)}
     values |= {"other": Token(there.text), "rank": f"{there.rank:,}"}
-    return words.html(f"{KEY}.{key}", **values, there=percent(there.prob))
+    return words.html(f"{HERE}.{key}", **values, there=percent(there.prob))

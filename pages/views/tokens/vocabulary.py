@@ -5,12 +5,13 @@ from collections import Counter
 import streamlit as st
 
 from core.analyse import lookup, source
-from pages.parts import charts, html, lesson, run, session, style, words
+from pages.parts import charts, html, inputs, lesson, run, session, style, words
 from pages.parts.views import Shown
 from pages.parts.words import text
 from viz import figure
 from viz.tally import tally
 
+HERE = "tokens.vocabulary"
 LISTS = ("search", "longest", "half", "control", "scripts", "none")  # by number in a link
 LONGEST = 200  # characters of a search
 MOST_SHOWN, MOST_BYTES, MOST_PARTS = 100, 16, 40  # rows, bytes in a row, tokens of a text
@@ -28,8 +29,8 @@ def view(trace, position: int) -> Shown:
 
 def _which(listing):
     """The chosen list; the search where a link names none that there is."""
-    number = session.get("cell") or 0
-    if number >= len(LISTS) or LISTS[number] not in _offered(listing):
+    number = session.below("cell", len(LISTS)) or 0
+    if LISTS[number] not in _offered(listing):
         session.settle(cell=None)
         return LISTS[0]
     return LISTS[number]
@@ -70,18 +71,13 @@ def _draw(trace, position, listing, which):
 
 
 def _choice(listing, which):
-    def chosen():
-        session.put(cell=LISTS.index(st.session_state["vocabulary_list"]) or None)
-
-    st.session_state["vocabulary_list"] = which
-    st.segmented_control(
-        text("tokens.vocabulary.which"),
+    inputs.switch(
         _offered(listing),
-        format_func=lambda name: text(f"tokens.vocabulary.list_{name}"),
+        which,
         key="vocabulary_list",
-        required=True,
-        on_change=chosen,
-        label_visibility="collapsed",
+        label=text(f"{HERE}.which"),
+        name=lambda name: text(f"{HERE}.list_{name}"),
+        pick=lambda name: session.put(cell=LISTS.index(name) or None),
     )
 
 
@@ -93,47 +89,42 @@ def _search(trace, listing, id):
 
 
 def _search_box(listing, asked, id):
-    def typed():
-        session.put(ask=st.session_state["vocabulary_ask"])
-
-    st.session_state["vocabulary_ask"] = asked
-    label = text("tokens.vocabulary.box")
-    st.text_input(label, key="vocabulary_ask", max_chars=LONGEST, on_change=typed)
+    label = text(f"{HERE}.box")
+    inputs.box("ask", label, key="vocabulary_ask", longest=LONGEST, shown=asked)
     values = {"id": f"#{id}", "hex": f"0x{_hex(listing.data[id][:4], MOST_BYTES)}"}
-    html.show(f'<p class="tw-hint">{words.html("tokens.vocabulary.hint", **values)}</p>')
+    html.show(f'<p class="tw-hint">{words.html(f"{HERE}.hint", **values)}</p>')
 
 
 def _found(trace, listing, asked):
     """What a search finds; where that is nothing, the tokens that such a text becomes."""
     kind, wanted = lookup.asked(asked)
     ids = run.compute(lookup.search, listing, asked)
-    _entries(trace, listing, ids, f"found_{kind}" if asked else "found_all")
+    _entries(trace, listing, ids, f"found_{kind}")
     if not ids and kind == "text":
         parts = run.compute(trace.model.tokenizer.encode, wanted.decode())
         shown = " ".join(html.token(trace.model.tokenizer.display(id)) for id in parts[:MOST_PARTS])
-        sentence = words.html("tokens.vocabulary.becomes", n=len(parts))
+        sentence = words.html(f"{HERE}.becomes", n=len(parts))
         html.show(f"<p>{sentence}</p><p>{shown}{' …' * (len(parts) > MOST_PARTS)}</p>")
 
 
 def _longest(trace, listing):
     _entries(trace, listing, lookup.longest(listing), "found_longest")
     longest = int(listing.lengths.max())
-    name = words.html("tokens.vocabulary.lengths", longest=longest)
-    html.show(f'<p class="tw-panel-name">{name}</p>')
+    words.heading(f"{HERE}.lengths", longest=longest)
     counts = listing.counts
     drawn = tally(
         counts,
         role_name="residual",
-        title=text("tokens.vocabulary.length_axis"),
-        count_title=text("tokens.vocabulary.count_axis"),
-        hover=text("tokens.vocabulary.length_hover", x="%{x}", y="%{y:,}"),
+        title=text(f"{HERE}.length_axis"),
+        count_title=text(f"{HERE}.count_axis"),
+        hover=text(f"{HERE}.length_hover", x="%{x}", y="%{y:,}"),
         dark=style.dark(),
     )
     st.plotly_chart(
         drawn,
         key="lengths",
         config=figure.saving("lengths"),
-        alt=text("tokens.vocabulary.lengths_alt"),
+        alt=text(f"{HERE}.lengths_alt"),
     )
     charts.save("lengths", ("bytes", "entries"), list(enumerate(counts.tolist())))
 
@@ -145,24 +136,24 @@ def _of_kind(trace, listing, *kinds, **values):
 def _entries(trace, listing, ids, caption, **values):
     """A table of the first of these entries; the file has all of them."""
     values |= {"n": f"{len(ids):,}", "vocab": f"{len(listing.data):,}"}
-    said = words.html(f"tokens.vocabulary.{caption}", **values)
+    said = words.html(f"{HERE}.{caption}", **values)
     if len(ids) > MOST_SHOWN:
-        said = lesson.joined(said, words.html("tokens.vocabulary.first", n=MOST_SHOWN))
+        said = lesson.joined(said, words.html(f"{HERE}.first", n=MOST_SHOWN))
     html.show(f'<p class="tw-panel-name">{said}</p>')
     if not ids:
         return
-    head = [words.html(f"tokens.vocabulary.{name}") for name in ("id", "text", "bytes", "kind")]
+    head = [words.html(f"{HERE}.{name}") for name in ("id", "text", "bytes", "kind")]
     rows = [_row(trace.model.tokenizer, listing, id) for id in ids[:MOST_SHOWN]]
     table = html.table(head, rows, "left tw-entries")
-    html.show(f'<div class="tw-scroll tw-listing" tabindex="0">{table}</div>')
+    html.show(html.scroll(table, text(f"{HERE}.which"), "tw-listing"))
     _save(trace, listing, ids)
 
 
 def _row(words_of, listing, id):
     data = listing.data[id]
-    shown = [f"{id:,}", html.token(words_of.display(id))]
+    shown = [str(id), html.token(words_of.display(id))]
     shown.append(f"<code>{_hex(data, MOST_BYTES)}</code> ({len(data)})")
-    return [*shown, words.html(f"tokens.vocabulary.kind_{listing.kinds[id]}")]
+    return [*shown, words.html(f"{HERE}.kind_{listing.kinds[id]}")]
 
 
 def _hex(data, most):
@@ -191,12 +182,13 @@ def _save(trace, listing, ids):
 def _scripts(trace, listing):
     """How many entries hold characters of which script."""
     found = run.compute(lambda: listing.scripts)
-    html.show(f'<p class="tw-panel-name">{words.html("tokens.vocabulary.scripts")}</p>')
+    words.heading(f"{HERE}.scripts")
     head = ("script", "n_entries", "share", "examples")
-    head = [words.html(f"tokens.vocabulary.{name}") for name in head]
+    head = [words.html(f"{HERE}.{name}") for name in head]
     rows = [_script(trace.model.tokenizer, listing, script, found[0].n) for script in found]
-    html.show(f'<div class="tw-scroll">{html.table(head, rows, "left tw-scripts")}</div>')
-    html.show(f'<p class="tw-caption">{words.html("tokens.vocabulary.scripts_note")}</p>')
+    table = html.table(head, rows, "left tw-scripts")
+    html.show(html.scroll(table, text(f"{HERE}.scripts")))
+    words.caption(f"{HERE}.scripts_note")
     charts.save("scripts", ("script", "entries"), [(script.name, script.n) for script in found])
 
 
@@ -204,7 +196,7 @@ def _script(words_of, listing, script, largest):
     width = f"{script.n / largest:.1%}"
     meter = f'<span class="tw-meter"><i style="width:{width}"></i></span>'
     shown = " ".join(html.token(words_of.display(id)) for id in script.first)
-    name = words.html(f"tokens.vocabulary.script_{script.name}")
+    name = words.html(f"{HERE}.script_{script.name}")
     return [name, f"{script.n:,}{meter}", html.percent(script.n / len(listing.data)), shown]
 
 
@@ -212,9 +204,9 @@ def _kinds(listing):
     """How many entries there are of each kind."""
     counts = Counter(listing.kinds)
     there = [
-        f"{words.html(f'tokens.vocabulary.kind_{kind}')} <b>{counts[kind]:,}</b>"
+        f"{words.html(f'{HERE}.kind_{kind}')} <b>{counts[kind]:,}</b>"
         for kind in lookup.KINDS
         if counts[kind]
     ]
-    whole = words.html("tokens.vocabulary.kinds", vocab=f"{len(listing.data):,}")
+    whole = words.html(f"{HERE}.kinds", vocab=f"{len(listing.data):,}")
     return lesson.joined(whole, " · ".join(there))
