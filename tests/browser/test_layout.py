@@ -25,7 +25,9 @@ TOO_WIDE = """() => {
   const ours = [...document.querySelectorAll("[class^=tw-], [class*=' tw-']")];
   const pairs = ours.filter((node) => !node.parentElement.closest(".tw-scroll"))
     .map((node) => [node, node.closest(columns) ?? document.documentElement]);
-  const hosts = [...document.querySelectorAll("[data-testid=stBidiComponentIsolated]")];
+  // a figure inside a box that is shut takes its size when the box is opened
+  const hosts = [...document.querySelectorAll("[data-testid=stBidiComponentIsolated]")]
+    .filter((host) => !host.closest("details:not([open])"));
   for (const host of hosts) {
     const drawn = host.shadowRoot.querySelectorAll("canvas, svg, button, .chip");
     pairs.push(...[...drawn].map((node) => [node, host]));
@@ -65,12 +67,11 @@ def test_a_page_fits_light_and_dark_wide_and_narrow(reader, name, language):
 
 @pytest.mark.parametrize("page, view", VIEWED)
 def test_a_view_fits_wide_and_narrow_also_with_long_words(reader, page, view):
-    for prompt in ("The capital of France is", LONG):
-        reader.open(PATHS[page], op=view, prompt=prompt)
-        for width in (1440, 820):
-            reader.page.set_viewport_size({"width": width, "height": SIZE["height"]})
-            reader.calm()
-            assert_fits(reader)
+    reader.open(PATHS[page], op=view, prompt=LONG)
+    for width in (1440, 820):
+        reader.page.set_viewport_size({"width": width, "height": SIZE["height"]})
+        reader.calm()
+        assert_fits(reader)
 
 
 @pytest.mark.parametrize("name", PATHS)

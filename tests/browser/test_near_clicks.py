@@ -6,7 +6,6 @@ Knows bars, points and the address; what is computed is tested elsewhere.
 import pytest
 
 from tests.browser.conftest import SIZE
-from tests.browser.test_layout import assert_fits
 
 BAR, POINT = ".barlayer .point path", ".scatterlayer .point"
 
@@ -53,12 +52,3 @@ def test_no_name_of_the_map_lies_on_another(reader, width):
     reader.open("/embedding", op="map", at=2)
     shown, covered = reader.page.evaluate(NAMES)
     assert shown > 12 and covered == 0
-
-
-@pytest.mark.parametrize("view", ["neighbours", "arithmetic", "map"])
-def test_it_fits_wide_and_narrow(reader, view):
-    reader.open("/embedding", op=view, lang="zh")
-    for width in (1440, 820):
-        reader.page.set_viewport_size({"width": width, "height": SIZE["height"]})
-        reader.calm()
-        assert_fits(reader)

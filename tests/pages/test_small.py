@@ -48,7 +48,8 @@ def test_another_model_says_nothing_of_it(name, tiny_name, monkeypatch):
     monkeypatch.setenv("TOKENWALK_MODELS", tiny_name)
     app = reader.open_page(name, model="tiny")
     assert app.session_state["model"] == "tiny" and not app.exception
-    assert not [part for part in reader.pieces(small("en", name)) if part in reader.text(app)]
+    own = [part for part in reader.pieces(small("en", name)) if len(part) > 12]
+    assert own and not [part for part in own if part in reader.text(app)]
     assert lessons.text("en", "nano.table") not in reader.text(app)
 
 
