@@ -39,8 +39,8 @@ def test_it_says_which_model_it_has(alone):
         assert json.load(answer) == {"ok": True, "models": ["nano"]}
 
 
-@pytest.mark.parametrize("language", lessons.LANGUAGES)
-def test_every_page_from_the_first_on(reader, language):
+def test_every_page_from_the_first_on(reader):
+    language = "zh"
     reader.open("/", lang=language)
     for name in journey.PLACES:
         if name != "start":

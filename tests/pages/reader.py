@@ -5,13 +5,17 @@ Knows elements and lesson templates; knows no page by its content.
 
 import json
 import re
+from functools import cache
 from html import unescape
 from pathlib import Path
 
+from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 import lessons
 
+# Each AppTest looks through all installed packages for components, which takes longer than a page.
+manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_component_manifests)
 ROOT = Path(__file__).parents[2]
 FRAME = str(ROOT / "pages" / "frame.py")
 PAGES = ("start", "tokens", "embedding", "block", "positions", "output")

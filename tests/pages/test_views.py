@@ -14,9 +14,11 @@ from tests.lessons.models import VIEWS
 from tests.pages import reader
 
 pytestmark = pytest.mark.usefixtures("smollm")
+SMOLLM = "smollm2-135m-instruct"
 EACH_LANGUAGE = pytest.mark.parametrize("language", lessons.LANGUAGES)
 EACH_VIEW = pytest.mark.parametrize("page, view", [view.split(".") for view in VIEWS])
-EACH_MODEL = pytest.mark.parametrize("model", ["smollm2-135m-instruct", "nano"])
+FORMS = [("en", SMOLLM), ("zh", SMOLLM), ("zh", "nano")]
+EACH_FORM = pytest.mark.parametrize("language, model", FORMS)
 SECTIONS = ("gist", "idea", "maths", "look", "predict")
 
 
@@ -27,9 +29,8 @@ def assert_whole(app, language, page):
     assert "[[" not in reader.text(app)
 
 
-@EACH_LANGUAGE
+@EACH_FORM
 @EACH_VIEW
-@EACH_MODEL
 def test_a_view_shows_its_lesson_and_its_answer_on_demand(page, view, language, model):
     app = reader.open_page(page, op=view, lang=language, model=model)
     assert_whole(app, language, page)

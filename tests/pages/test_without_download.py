@@ -45,7 +45,7 @@ def test_every_page_works(name, language):
     assert_works(reader.open_page(name, lang=language), language, name)
 
 
-@pytest.mark.parametrize("name", reader.PAGES)
+@pytest.mark.parametrize("name", ["start", "tokens", "block", "output"])
 def test_every_prompt_on_offer_works(name):
     app = reader.open_page(name)
     place = "main" if name == "start" else "side"
