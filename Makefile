@@ -34,6 +34,7 @@ nano: .venv/installed-parity
 bench: model .venv/installed-dev
 	$(BIN)/python tools/bench.py
 	$(BIN)/python tools/bench_pages.py
+	$(BIN)/python tools/bench_views.py
 
 # What `make bench` compares with, in an environment of its own (some GB).
 bench-others: .venv-bench/installed

@@ -11,6 +11,7 @@ import sys
 import tempfile
 from itertools import cycle
 from pathlib import Path
+from urllib.parse import urlencode
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
@@ -20,6 +21,7 @@ from playwright.sync_api import sync_playwright  # noqa: E402
 from tests.browser import harness  # noqa: E402
 
 TIMES = 5
+A_PROMPT = "strawberry fields and the king of France"  # its first piece is three tokens
 VIEWS = {
     "tokens": "merges compare chat space vocabulary".split(),
     "embedding": "row neighbours arithmetic map tied".split(),
@@ -47,7 +49,8 @@ PRESSED = """() => {
   let start = Infinity;
   const mark = () => { start = Math.min(start, performance.now()); };
   for (const kind of ["keydown", "pointerdown"]) addEventListener(kind, mark, true);
-  window.measured = when(() => start, walk.ended);
+  const late = new Promise((_, fail) => setTimeout(fail, 20000, new Error("no answer")));
+  window.measured = Promise.race([when(() => start, walk.ended), late]);
 }"""
 
 
@@ -63,13 +66,13 @@ def typed(key, *texts):
     return press
 
 
-def clicked(key, what):
-    """Each of the items in turn, from the second on."""
+def clicked(key, what, first=1):
+    """Each of the items in turn, from `first` on: one that is not chosen yet."""
 
     def press(reader, n):
         items = reader.key(key).locator(what)
-        item = items.nth((n + 1) % items.count())
-        item.scroll_into_view_if_needed()
+        item = items.nth((n + first) % items.count())
+        item.evaluate("item => item.scrollIntoView({block: 'center'})")  # not below the bar
         box = item.bounding_box()  # Plotly's own layer lies above its bars
         reader.page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
 
@@ -120,7 +123,7 @@ CONTROLS = {
         "both moved": keyed("distance_both", "input[type=range]", "ArrowRight"),
         "the key moved": keyed("distance_one", "input[type=range]", "ArrowLeft"),
     },
-    "longer": {"another factor": clicked("longer_factor", BUTTONS)},
+    "longer": {"another factor": clicked("longer_factor", BUTTONS, first=2)},
 }
 
 
@@ -140,7 +143,7 @@ def main():
                 report(f"{page} {view}: first paint (bound 2 s)", paints(reader, page, view))
                 for name, press in CONTROLS.get(view, {}).items():
                     report(f"  {name} (bound 0.5 s)", presses(reader, press))
-            reader.open(f"/{page}")
+            reader.open(f"/{page}", prompt=A_PROMPT)
             report(f"{page}: another token (bound 0.5 s)", presses(reader, TOKEN[page]))
             report(f"{page}: one view on or back (bound 0.5 s)", steps(reader))
         reader.assert_clean()
@@ -151,7 +154,8 @@ def paints(reader, page, view):
     """Milliseconds from the request to the painted page."""
     measured = []
     for _ in range(TIMES):
-        reader.page.goto(f"{reader.address}/{page}?op={view}")
+        link = urlencode({"op": view, "prompt": A_PROMPT})
+        reader.page.goto(f"{reader.address}/{page}?{link}")
         measured.append(reader.page.evaluate("when(() => 0, 0)"))
         reader.calm()
     return measured
