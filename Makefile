@@ -14,7 +14,7 @@ run: model
 	$(BIN)/python -m streamlit run app.py
 
 test: model .venv/installed-dev
-	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 lint: .venv/installed-dev
 	$(BIN)/python -m ruff check app.py core lessons pages tests tools viz
