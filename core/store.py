@@ -19,6 +19,9 @@ class ByteStore:
         self._values: OrderedDict = OrderedDict()
         self._lock, self._making = threading.Lock(), {}
 
+    def __contains__(self, key) -> bool:
+        return key in self._values
+
     def get(self, key, make, size):
         """The value for `key`; made by `make()` if it is not there, in one thread only. size(value)
         -> bytes.

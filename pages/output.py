@@ -6,12 +6,12 @@ from core.analyse import explain
 from core.analyse.output import candidate, guess
 from core.analyse.view import final_view, score_parts
 from pages.parts import (
-    charts,
     explanation,
     html,
     lesson,
     panels,
     run,
+    scores,
     session,
     small,
     strip,
@@ -30,10 +30,10 @@ position = session.position(len(trace.ids))
 steps = tuple(after)
 op = walk.current_op(steps, steps[-1])
 last = trace.catalogue.last  # the scores that the softmax reads
-scores = "logits" if op == "logits" else last
-best = run.compute(guess, trace, position, charts.how_many(trace.config.vocab), scores)
-id = charts.chosen_id(best, trace.config.vocab)
-mine = candidate(trace, id, position, scores)
+kind = "logits" if op == "logits" else last
+best = run.compute(guess, trace, position, scores.how_many(trace.config.vocab), kind)
+id = scores.chosen_id(best, trace.config.vocab)
+mine = candidate(trace, id, position, kind)
 numbers = lesson.sizes(trace)
 values = numbers | lesson.token_values(trace, position)
 values |= {
@@ -57,7 +57,7 @@ with middle:
     strip.show(trace, position, key="output_tokens")
     asked = words.html("output.after", position=position, position_text=values["token"])
     html.show(f'<p class="tw-gist">{asked}</p>')
-    charts.pick_op(steps, op)
+    scores.pick_op(steps, op)
     if op == "final_norm":
         view = final_view(trace, position, session.get("cell"))
         walk.settle(view)
@@ -65,8 +65,8 @@ with middle:
         panels.show(view.output, trace, key=op, on_cell=on_cell)
         parts = view.inputs + view.weights
     else:
-        charts.candidates(best, op, id, trace.config.vocab)
-        charts.vocabulary(best, mine, op, scores, last)
+        scores.candidates(best, op, id, trace.config.vocab)
+        scores.vocabulary(best, mine, op, kind, last)
         parts = run.compute(score_parts, trace, op, position, id, terms.chosen(op))
     terms.show_parts(parts, trace, op)
     with st.expander(text("output.about_step", name=this.title)):
@@ -77,7 +77,7 @@ with right:
     explained = run.compute(explain, trace, op, None, index)
     with st.container(border=True):
         if op != "final_norm":
-            charts.chosen(mine, scores, numbers["vocab"])
+            scores.chosen(mine, kind, numbers["vocab"])
         explanation.show(explained, trace, terms.pointed(parts))
     terms.show_parts(parts, trace, op, whole=True)
 with st.bottom:

@@ -20,7 +20,7 @@ MAY_IMPORT = {
     "core.errors": [],
     "core.store": [],
     "core.model": ["core.model", "core.errors", "numpy"],
-    "core.text": ["core.text", "core.errors", "tokenizers", "jinja2"],
+    "core.text": ["core.text", "core.errors", "core.store", "tokenizers", "jinja2"],
     "core.files": ["core.files", "core.errors", "core.store", "numpy", "gguf", "safetensors"]
     + ["core.model.config", "core.model.architectures"],
     "core.files.client": ["core.files", "core.errors", "huggingface_hub", "httpx2"],

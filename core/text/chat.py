@@ -11,12 +11,11 @@ import re
 import signal
 import subprocess
 import sys
-import threading
-from collections import OrderedDict
 from datetime import date
 from pathlib import Path
 
 from core.errors import PromptError
+from core.store import ByteStore
 
 from . import markers
 
@@ -24,7 +23,7 @@ PROGRAM = Path(__file__).with_name("template.py")
 LONGEST_TEMPLATE = 64_000  # characters
 SECONDS = 2  # of processor time, as the program limits itself
 PATIENCE = 10  # seconds by the clock, on a busy machine or one without such limits
-MOST_KEPT = 4_000_000  # characters of jobs and answers that are remembered
+ANSWERS = ByteStore(8 << 20)  # by job, both as JSON: a page asks again at every click
 
 
 def render(template, messages, special, names, literal=True) -> list[tuple[str, bool]]:
@@ -57,7 +56,7 @@ def render_ahead(chats, special, names) -> None:
         answers = dict(zip(jobs, json.loads(done.stdout), strict=True))
         for job in jobs:
             if "text" in answers[job]:  # an error may be about memory that another job has taken
-                ANSWERS.get(job, lambda job: json.dumps(answers[job]))
+                _kept(job, lambda job: json.dumps(answers[job]))
 
 
 def _job(template, messages, special, names, literal):
@@ -91,38 +90,13 @@ def _swap(pattern, swaps, text):
     return pattern.sub(lambda match: swaps[match[0]], text) if pattern and swaps else text
 
 
-class Kept:
-    """Texts by texts, the longest unused dropped when all have more characters than `most`."""
-
-    def __init__(self, most: int):
-        self.most, self.length = most, 0
-        self._texts: OrderedDict = OrderedDict()
-        self._lock = threading.Lock()
-
-    def __contains__(self, key: str) -> bool:
-        return key in self._texts
-
-    def get(self, key: str, make) -> str:
-        """The text for a key; made by `make(key)` if it is not there."""
-        with self._lock:
-            if key in self._texts:
-                self._texts.move_to_end(key)
-                return self._texts[key]
-        text = make(key)
-        with self._lock:
-            if key not in self._texts:  # two threads may have made it at once
-                self.length += len(key) + len(text)
-            self._texts[key] = text
-            while self.length > self.most:
-                self.length -= sum(map(len, self._texts.popitem(last=False)))
-        return text
-
-
-ANSWERS = Kept(MOST_KEPT)  # since a page asks again at every click
+def _kept(job, make):
+    """The answer to a job, made by `make(job)` if it is not known."""
+    return ANSWERS.get(job, lambda: make(job), lambda answer: len(job) + len(answer))
 
 
 def _text(job):
-    answer = json.loads(ANSWERS.get(job, _answer))
+    answer = json.loads(_kept(job, _answer))
     if "error" in answer:
         raise _bad(answer["error"])
     return answer["text"]

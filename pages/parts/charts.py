@@ -1,20 +1,10 @@
-"""Charts of the output page: candidates as bars, the whole vocabulary as a histogram. Knows viz and
-the session.
-"""
+"""Charts that a reader can click, and their data as files. Knows viz and the session; no page."""
 
 import streamlit as st
 
-from pages.parts import html, inputs, session, style, words
+from pages.parts import session, style
 from pages.parts.words import text
 from viz import figure
-
-FIRST, ALL = 20, 256  # candidates that are shown first; of a small vocabulary all on demand
-TALL = 560  # pixels in height of bars that can be scrolled
-
-
-def how_many(vocab: int) -> int:
-    """How many candidates are shown."""
-    return vocab if vocab <= ALL and st.session_state.get("all_bars") else FIRST
 
 
 def clickable(
@@ -51,6 +41,19 @@ def _listed(key, pick, names, chosen):
     )
 
 
+def bars(ids, texts, values, *, key: str, chosen: int | None, names=(), **how) -> None:
+    """Bars of tokens, the chosen one full: a click on one makes its id the cell of the page.
+
+    ids: of the tokens, in order; chosen: one of them. names: what the list calls them, the texts
+    beside the bars by default. how: what `clickable` takes, and viz.figure.bars.
+    """
+    shown = {each: how.pop(each) for each in ("name", "alt", "box") if each in how}
+    at = ids.index(chosen) if chosen in ids else None
+    drawn = figure.bars(texts, values, chosen=at, dark=style.dark(), **how)
+    pick = {"names": names or texts, "chosen": at, **shown}
+    clickable(drawn, key, lambda n: session.put(cell=ids[n]), **pick)
+
+
 def spread(counts, edges, *, name: str, title: str, count_title: str, alt: str, **how) -> None:
     """A histogram, and its bins as CSV. how: `role_name` and `marks`, as viz.figure takes them."""
     names = {"title": title, "count_title": count_title}
@@ -58,88 +61,6 @@ def spread(counts, edges, *, name: str, title: str, count_title: str, alt: str, 
     st.plotly_chart(drawn, key=name, config=figure.saving(name), alt=alt)
     columns = (edges[:-1].tolist(), edges[1:].tolist(), counts.tolist())
     save(name, ("from", "to", "count"), list(zip(*columns, strict=True)))
-
-
-def pick_op(steps: tuple[str, ...], op: str) -> None:
-    """The steps as a switch."""
-    inputs.switch(
-        steps,
-        op,
-        key="output_op",
-        label=text("output.step"),
-        name=words.short,
-        pick=lambda picked: session.put(op=picked, cell=None),
-    )
-
-
-def chosen_id(best, vocab: int) -> int:
-    """The token that is explained: the chosen one, else the most probable."""
-    if session.get("op") == "final_norm":
-        return best.top[0].id
-    chosen = session.below("cell", vocab)
-    return best.top[0].id if chosen is None else chosen
-
-
-def candidates(best, op: str, id: int, vocab: int) -> None:
-    """The first candidates with their logits or probabilities; clicking a bar explains it."""
-    logits = op != "probs"
-    title, whole = text(f"output.{op}_axis"), len(best.top) == vocab
-    name = words.html("output.all_bars" if whole else f"output.{op}_bars", n=len(best.top))
-    html.show(f'<p class="tw-panel-name">{name}</p>')
-    if vocab <= ALL:  # on demand: a browser takes seconds to draw them
-        st.toggle(text("output.show_all", n=vocab), key="all_bars")
-    ids = [c.id for c in best.top]
-    drawn = figure.bars(
-        [c.text for c in best.top],
-        [c.logit if logits else c.prob for c in best.top],
-        role_name="logits",
-        title=title,
-        digits=".4f" if logits else ".2%",
-        chosen=ids.index(id) if id in ids else None,
-        dark=style.dark(),
-        upper=None if logits else 1.0,
-    )
-    clickable(
-        drawn,
-        f"bars_{op}",
-        lambda n: session.put(cell=ids[n]),
-        name=op,
-        alt=text(f"output.{op}_alt", n=len(best.top)),
-        names=[c.text for c in best.top],
-        chosen=ids.index(id) if id in ids else None,
-        box=st.container(height=TALL, border=False) if whole else st,
-    )
-    rows = [(c.rank, c.id, c.text, c.logit, c.prob) for c in best.top]
-    save(op, ("rank", "id", "token", "logit", "probability"), rows)
-
-
-def vocabulary(best, mine, op: str, scores: str, last: str) -> None:
-    """Where all scores of the vocabulary lie, with the chosen token marked.
-
-    scores: which they are, "logits" or "logits_capped". last: those that the softmax reads.
-    """
-    html.show(f'<p class="tw-panel-name">{words.html("output.all")}</p>')
-    kind = f"{scores}_caption" if scores == last else "uncapped_caption"
-    caption = words.html(f"output.{kind}", log_sum_exp=html.number(best.log_sum_exp))
-    html.show(f'<p class="tw-caption">{caption}</p>')
-    spread(
-        best.counts,
-        best.edges,
-        name="logits_histogram",
-        role_name="logits",
-        title=text(f"output.{scores}_axis"),
-        count_title=text("output.count_axis"),
-        marks=[(mine.logit, mine.text)],
-        alt=text("output.all_alt"),
-    )
-
-
-def chosen(mine, scores: str, vocab: str) -> None:
-    """One line: the place of a token, its logit and its probability. scores: as in `vocabulary`."""
-    key = "output.chosen" if scores == "logits" else "output.chosen_capped"
-    values = {"logit": html.number(mine.logit), "prob": html.percent(mine.prob)}
-    values |= {"token": html.Token(mine.text), "rank": f"{mine.rank:,}", "vocab": vocab}
-    html.show(words.html(key, **values))
 
 
 def save(name: str, head: tuple[str, ...], rows) -> None:

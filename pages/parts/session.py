@@ -143,6 +143,13 @@ def below(name: str, n: int) -> int | None:
     return get(name)
 
 
+def typed(name: str, longest: int = LONGEST_LINKED) -> str | None:
+    """What was typed, cut where it is longer, in the link too; None where nothing was."""
+    if len(get(name) or "") > longest:
+        settle(**{name: get(name)[:longest]})
+    return get(name) or None
+
+
 def position(n_tokens: int) -> int:
     """The chosen position; the last where none is chosen or it is past the end."""
     chosen = below("pos", n_tokens)

@@ -15,6 +15,7 @@ from core.analyse.conversation import (
     typed,
     visible,
 )
+from core.store import ByteStore
 from core.text import chat
 from tests import chat_templates as templates
 from tests.conftest import SMOLLM
@@ -54,11 +55,11 @@ def test_messages_are_found_between_what_the_template_writes_by_hand():
 def test_all_renderings_of_a_chat_are_made_by_one_process(smollm, monkeypatch):
     start, jobs = chat._start, []
     monkeypatch.setattr(chat, "_start", lambda job: jobs.append(job) or start(job))
-    monkeypatch.setattr(chat, "ANSWERS", chat.Kept(chat.MOST_KEPT))
+    monkeypatch.setattr(chat, "ANSWERS", ByteStore(1 << 20))
     read = conversation(smollm.tokenizer, [("user", "Hi")])
     assert len(jobs) == 1
     monkeypatch.setattr(chat, "render_ahead", lambda *_: None)
-    monkeypatch.setattr(chat, "ANSWERS", chat.Kept(0))
+    monkeypatch.setattr(chat, "ANSWERS", ByteStore(0))
     assert conversation(smollm.tokenizer, [("user", "Hi")]) == read and len(jobs) == 5
 
 

@@ -21,7 +21,7 @@ def test_keeps_within_the_bound_and_drops_the_least_recently_used():
         put(store, key)
     assert store.get("a", never, len) == "made a"  # now b is the oldest
     put(store, "d")
-    assert store.nbytes == 3
+    assert store.nbytes == 3 and "a" in store and "b" not in store
     for key in "acd":
         store.get(key, never, len)
     with pytest.raises(AssertionError):

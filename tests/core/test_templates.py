@@ -167,20 +167,6 @@ def test_the_same_chat_is_rendered_once(monkeypatch):
     assert render(source, [("user", "Ho")]) == "Ho" and len(calls) == 2
 
 
-def test_what_is_kept_is_bounded_in_characters():
-    kept, made = chat.Kept(10), []
-
-    def make(key):
-        made.append(key)
-        return key.upper()
-
-    assert [kept.get(key, make) for key in ("ab", "cd", "ab", "ef", "ab", "cd")] == [
-        *("AB", "CD", "AB", "EF", "AB", "CD")
-    ]
-    assert made == ["ab", "cd", "ef", "cd"] and kept.length == 8
-    assert kept.get("longer", make) == "LONGER" and kept.length == 0
-
-
 def test_no_program_can_be_started(monkeypatch):
     monkeypatch.setattr(chat.sys, "executable", "/nowhere/python")
     with pytest.raises(PromptError) as caught:

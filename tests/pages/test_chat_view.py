@@ -55,17 +55,6 @@ def opened(app, key):
 
 
 @pytest.mark.parametrize("language", lessons.LANGUAGES)
-@pytest.mark.parametrize("model", [SMOLLM, "nano"])
-def test_the_lesson_is_whole(language, model):
-    app = visit(lang=language, model=model)
-    lesson = lessons.view(language, "tokens.chat")
-    for section in (lesson.idea, lesson.look, lesson.predict):
-        assert not reader.missing(app, section)
-    assert not reader.notices(app, "error")
-    assert "[[" not in reader.text(app)
-
-
-@pytest.mark.parametrize("language", lessons.LANGUAGES)
 def test_the_ids_of_the_page_are_those_of_the_run(smollm, language):
     app = visit(prompt="Hi", lang=language)
     assert ids(app) == smollm.tokenizer.chat([("user", "Hi")]) and len(ids(app)) == 31

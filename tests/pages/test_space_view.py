@@ -42,16 +42,6 @@ def last_chips(app):
     ]
 
 
-@LANGUAGES
-@MODELS
-def test_the_lesson_is_whole(language, model):
-    app = visit(lang=language, model=model)
-    lesson = lessons.view(language, "tokens.space")
-    for section in (lesson.idea, lesson.look, lesson.predict):
-        assert not reader.missing(app, section)
-    assert not reader.notices(app, "error") and "[[" not in reader.text(app)
-
-
 @MODELS
 def test_both_charts_show_the_most_probable_tokens(model):
     charts = bars(visit(model=model, prompt=FRANCE))

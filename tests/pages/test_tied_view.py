@@ -21,20 +21,6 @@ def trace(smollm):
     return run(RunSpec("smollm2-135m-instruct", prompt=PROMPT))
 
 
-@EACH_LANGUAGE
-@pytest.mark.parametrize("model", ["smollm2-135m-instruct", "nano"])
-def test_the_view_is_whole_in_both_languages(language, model, smollm):
-    app = open_view(lang=language, model=model)
-    app.session_state["reveal"] = True
-    app.run()
-    assert not app.exception and not reader.notices(app, "error")
-    assert not lessons.loader.PLACEHOLDER.search(reader.text(app) + str(reader.canvases(app)))
-    lesson = lessons.view(language, "embedding.tied")
-    for section in ("gist", "idea", "maths", "look", "predict", "reveal"):
-        assert not reader.missing(app, getattr(lesson, section)), section
-    assert reader.verdict(app) == "equal"
-
-
 @pytest.mark.parametrize("pos, cell", [(4, None), (4, 7042), (2, 0), (0, 49151)])
 def test_the_dot_product_is_that_of_vector_and_row(pos, cell, trace):
     app = open_view(pos=pos, **({} if cell is None else {"cell": cell}))

@@ -1,17 +1,15 @@
 """Word arithmetic: rows of the table added and taken away, and which rows lie near the result."""
 
-from html import escape
-
 import streamlit as st
 
 from core.analyse import near, source
-from pages.parts import charts, html, inputs, models, run, session, style, words
+from pages.parts import charts, html, inputs, models, run, session, words
 from pages.parts.html import Token, number
 from pages.parts.terms import in_brackets
 from pages.parts.views import Shown
 from pages.parts.words import text
 from pages.views.embedding import products
-from viz import figure, plane
+from viz import plane
 
 FIRST = 10  # results that are shown
 LONGEST = 120  # characters of an expression
@@ -51,9 +49,7 @@ def _examples(trace) -> list[str]:
 
 def _expression(examples):
     """What the reader typed, or the first example; None of none."""
-    if len(session.get("ask") or "") > LONGEST:
-        session.settle(ask=session.get("ask")[:LONGEST])
-    return session.get("ask") or next(iter(examples), None)
+    return session.typed("ask", LONGEST) or next(iter(examples), None)
 
 
 def _read(tokenizer, asked):
@@ -195,26 +191,19 @@ def _bars(model, best, marked, chosen, rule, left):
     """The nearest rows under one rule; a click explains one. left: pixels for the names."""
     words.heading(f"{HERE}.{rule}_bars", n=len(best))
     ids = [id for id, _ in best]
-    number_of = ids.index(chosen) if chosen in ids else None
-    drawn = figure.bars(
+    charts.bars(
+        ids,
         marked,
         [value for _, value in best],
+        key=f"sum_bars_{rule}",
+        chosen=chosen,
         role_name="residual",
         title=text(f"{HERE}.axis"),
         digits=".4f",
-        chosen=number_of,
-        dark=style.dark(),
         upper=1.18,
         left=left,
-    )
-    charts.clickable(
-        drawn,
-        f"sum_bars_{rule}",
-        lambda n: session.put(cell=ids[n]),
         name=f"sum_{rule}",
         alt=text(f"{HERE}.{rule}_alt", n=len(ids)),
-        names=marked,
-        chosen=number_of,
     )
     names = [model.tokenizer.display(id) for id in ids]
     rows = [(n, names[n - 1], *pair) for n, pair in enumerate(best, 1)]
@@ -242,11 +231,7 @@ def _summands(model, terms, total, listed):
         [str(dim), *_added(total.signs, values), f"<b>{number(whole, 3)}</b>"]
         for (dim, whole, *_), values in zip(listed, added, strict=True)
     ]
-    label = escape(text(f"{HERE}.summands"), quote=True)
-    table = html.table(head, rows, "mono")
-    html.show(
-        f'<div class="tw-scroll" tabindex="0" role="group" aria-label="{label}">{table}</div>'
-    )
+    html.show(html.scroll(html.table(head, rows, "mono"), text(f"{HERE}.summands")))
     words.caption(f"{HERE}.rule")
 
 

@@ -44,7 +44,7 @@ def _rows(trace):
     """Ids of different tokens, and the words that have no row."""
     if (group := _group()) == GROUPS:
         return tuple(dict.fromkeys(trace.ids)), []
-    asked = _own_list() if group is None else text(f"{_set()}.example_{group + 1}")
+    asked = session.typed("ask", LONGEST) or text(f"{_set()}.example_{group + 1}")
     tokenizer = trace.model.tokenizer
     read = [run.compute(near.word, tokenizer, each) for each in near.listed(asked)]
     ids = dict.fromkeys(word.id for word in read if word.id is not None)
@@ -54,12 +54,6 @@ def _rows(trace):
 def _set():
     """Where the groups of words for the chosen model stand."""
     return f"{HERE}.{models.presets(session.get('model'))[0].of}"
-
-
-def _own_list():
-    if len(session.get("ask")) > LONGEST:
-        session.settle(ask=session.get("ask")[:LONGEST])
-    return session.get("ask")
 
 
 def _choose():

@@ -4,12 +4,11 @@ import streamlit as st
 
 from core.analyse import near, source
 from pages import canvas
-from pages.parts import charts, html, inputs, run, session, strip, style, words
+from pages.parts import charts, html, inputs, run, session, strip, words
 from pages.parts.html import Token, number
 from pages.parts.views import Shown
 from pages.parts.words import text
 from pages.views.embedding import products
-from viz import figure
 from viz.tokens import token_strip
 
 FIRST = 15  # neighbours that are shown
@@ -38,10 +37,8 @@ def _named(trace, id):
 
 def _forms(tokenizer):
     """The rows that the reader's own word offers; none where there is no word."""
-    asked = session.get("ask")
-    if asked and len(asked) > LONGEST:
-        session.settle(ask=asked[:LONGEST])
-    return near.forms(tokenizer, session.get("ask")) if asked else ()
+    asked = session.typed("ask", LONGEST)
+    return near.forms(tokenizer, asked) if asked else ()
 
 
 def _chosen_form(forms):
@@ -128,24 +125,19 @@ def _bars(trace, id, best, other):
     words.heading(f"{HERE}.bars", token=_named(trace, id), n=len(ids))
     words.caption(f"{HERE}.itself")
     names = [trace.model.tokenizer.display(each) for each in ids]
-    drawn = figure.bars(
+    charts.bars(
+        ids,
         [products.short(each) for each in names],
         [value for _, value in best],
+        key="neighbours_bars",
+        chosen=other,
+        names=names,
         role_name="residual",
         title=text(f"{HERE}.axis"),
         digits=".4f",
-        chosen=ids.index(other),
-        dark=style.dark(),
         upper=1.18,
-    )
-    charts.clickable(
-        drawn,
-        "neighbours_bars",
-        lambda n: session.put(cell=ids[n]),
         name="neighbours",
         alt=text(f"{HERE}.bars_alt", n=len(ids)),
-        names=names,
-        chosen=ids.index(other),
     )
     rows = [(n, names[n - 1], *pair) for n, pair in enumerate(best, 1)]
     charts.save("neighbours", ("rank", "token", "id", "cosine"), rows)

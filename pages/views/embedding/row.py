@@ -2,8 +2,6 @@
 model changes the row before the first block, these steps too.
 """
 
-from html import escape
-
 import streamlit as st
 
 from core.analyse import explain, rows, source
@@ -139,8 +137,7 @@ def _dump(stored, label):
         f"<span>{stored.offset + at:,}</span>{''.join(cells[at : at + LINE])}"
         for at in range(0, len(cells), LINE)
     ]
-    box = f'<div class="tw-hex" tabindex="0" role="group" aria-label="{escape(label, quote=True)}">'
-    return f"{box}{''.join(f'<div>{line}</div>' for line in lines)}</div>"
+    return html.scroll("".join(f"<div>{line}</div>" for line in lines), label, "tw-hex")
 
 
 def _sums(found, here, values, kind):

@@ -11,14 +11,12 @@ from pages.parts import (
     run,
     session,
     strip,
-    style,
     terms,
     words,
 )
 from pages.parts.html import Token, number, percent
 from pages.parts.views import Shown
 from pages.parts.words import text
-from viz import figure
 
 SCORES = tied.SCORES
 HERE = "embedding.tied"
@@ -69,24 +67,17 @@ def _answer(trace, position):
 def _bars(best, mine, values):
     """The candidates with their dot products; a click takes one apart."""
     words.heading(f"{HERE}.bars", n=len(best), **values)
-    ids = [c.id for c in best]
-    drawn = figure.bars(
+    charts.bars(
+        [c.id for c in best],
         [c.text for c in best],
         [c.logit for c in best],
+        key="tied_bars",
+        chosen=mine.id,
         role_name="logits",
         title=text(f"{HERE}.axis"),
         digits=".4f",
-        chosen=ids.index(mine.id),
-        dark=style.dark(),
-    )
-    charts.clickable(
-        drawn,
-        "tied_bars",
-        lambda n: session.put(cell=ids[n]),
         name="candidates",
         alt=text(f"{HERE}.alt", n=len(best)),
-        names=[c.text for c in best],
-        chosen=ids.index(mine.id),
     )
     rows = [(c.rank, c.id, c.text, c.logit) for c in best]
     charts.save("candidates", ("rank", "id", "token", "logit"), rows)

@@ -14,7 +14,6 @@ from pages.parts.html import Token, percent, token
 from pages.parts.views import Shown
 from pages.parts.words import text
 
-LONGEST = 2_000  # characters of a box: as much as a link carries
 MOST = 600  # tokens drawn
 HERE = "tokens.chat"
 
@@ -38,10 +37,8 @@ def view(trace, position: int) -> Shown:
 
 def _messages():
     """What the boxes say, as (role, text)."""
-    for name in ("system", "reply", "follow"):
-        session.settle(**{name: (session.get(name) or "")[:LONGEST] or None})
-    said = ("system", session.get("system")), ("user", session.prompt())
-    said += ("assistant", session.get("reply")), ("user", session.get("follow"))
+    said = ("system", session.typed("system")), ("user", session.prompt())
+    said += ("assistant", session.typed("reply")), ("user", session.typed("follow"))
     return [(role, content) for role, content in said if content]
 
 
@@ -116,7 +113,7 @@ def _boxes():
 
 def _box(name):
     label = text(f"{HERE}.{name}")
-    inputs.box(name, label, key=f"chat_{name}", longest=LONGEST, height=68)
+    inputs.box(name, label, key=f"chat_{name}", longest=session.LONGEST_LINKED, height=68)
 
 
 # ---- the prompt as text and as tokens

@@ -12,7 +12,6 @@ from pages.parts.words import text
 HERE = "tokens.compare"
 EXAMPLES = ("english", "chinese", "code")
 OWN = ("first", "second")
-LONGEST = session.LONGEST_LINKED  # characters of the second text
 MOST_CHIPS, MOST_SHOWN = 200, 300  # tokens and characters of a text that are shown
 LENGTHS = ("characters", "bytes", "tokens", "tokens_per_character", "bytes_per_token")
 COSTS = ("context", "cache", "cells", "products")
@@ -36,11 +35,9 @@ def view(trace, position: int) -> Shown:
 
 def _texts():
     """The texts by name: the reader's two, or the examples."""
-    second = session.get("ask")
+    second = session.typed("ask")
     if second is None:
         return {name: text(f"{HERE}.example_{name}") for name in EXAMPLES}
-    second = second[:LONGEST]
-    session.settle(ask=second)
     return dict(zip(OWN, (session.prompt(), second), strict=True))
 
 
@@ -71,7 +68,7 @@ def _draw(trace, found):
     _choice()
     if "second" in found:
         label = text(f"{HERE}.box")
-        inputs.box("ask", label, key="compare_ask", longest=LONGEST, height=80)
+        inputs.box("ask", label, key="compare_ask", longest=session.LONGEST_LINKED, height=80)
     for name, (one, _) in found.items():
         html.show(_text(name, one))
     for name, measures in (("lengths", LENGTHS), ("costs", COSTS)):

@@ -43,11 +43,7 @@ def _offered(listing):
 
 def _asked(listing, id):
     """What is searched for: what was typed, else the chosen token."""
-    typed = session.get("ask")
-    if typed is None:
-        return lookup.written(listing, id)
-    session.settle(ask=typed[:LONGEST])
-    return typed[:LONGEST]
+    return session.typed("ask", LONGEST) or lookup.written(listing, id)
 
 
 def _answer(listing):
