@@ -16,7 +16,7 @@ from pathlib import Path
 
 LANGUAGES = ("en", "zh")
 PLACEHOLDER = re.compile(r"\[\[(\w+)\]\]")
-SECTIONS = ("Idea", "Maths", "Look", "Predict", "Reveal", "Small")
+SECTIONS = ("Idea", "Maths", "Look", "Predict", "Reveal", "Small", "Misread")
 REQUIRED = {"ops": SECTIONS[:3], "pages": SECTIONS[:5], "views": ("Idea", "Look")}
 HEAD = re.compile(r"# (?P<title>.+)\n(?P<gist>> .+(\n> .+)*)")
 MARKED = re.compile(r"(?P<dash>- )?(?P<markers>(\[!?\w+\])+) ")
@@ -31,6 +31,7 @@ class Lesson:
     a view, all but `idea` and `look`.
 
     `small`: what of the page is the same in Nano, and what is only small; for Nano alone.
+    `misread`: what is often believed here, and what the run says.
     """
 
     title: str
@@ -41,6 +42,7 @@ class Lesson:
     predict: str = ""
     reveal: str = ""
     small: str = ""
+    misread: str = ""
 
 
 def op(language: str, op_id: str, tags: Collection[str]) -> Lesson:

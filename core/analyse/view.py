@@ -27,16 +27,24 @@ class StepView:
 
 
 def step_view(
-    trace, op: str, layer: int | None, head: int, position: int, column=None, term=None
+    trace,
+    op: str,
+    layer: int | None,
+    head: int,
+    position: int,
+    column=None,
+    term=None,
+    together: bool = True,
 ) -> StepView:
     """The step `op` of a layer around the cell (position, column); None chooses a telling column.
 
     head: a query head, where the value has heads; key/value ops show the head that it reads.
     term: the term of a sum that the parts point at; None, or one that it has not: the largest.
+    together: whether the output holds all positions, or the row of the chosen one alone.
     """
     index, reader = _index(trace, op, layer, head, position, column), Reader(trace, op, layer, term)
     inputs, weights = SHOWN[reader.entry.kind](reader, index)
-    return StepView(op, layer, index, _output(reader, index), inputs, weights)
+    return StepView(op, layer, index, _output(reader, index, together), inputs, weights)
 
 
 def final_view(trace, position: int, column: int | None) -> StepView:
@@ -107,25 +115,33 @@ def _telling_key(row, query, window):
     return first + int(np.argmax(row[first : query + 1])) if first <= query else 0
 
 
-def _output(r, index):
-    """The whole value of the op (of one head), as many rows of it as are drawn."""
-    entry, axes, value = r.entry, r.entry.axes, r.trace.read(r.entry.id, r.layer)
-    if "key" in axes:
-        return _map(r, value[index[0]], index)
-    flat = value[:, index[1]] if len(axes) == 3 else value
-    shown = (axes[0], axes[-1])
-    return rows_around(entry.id, "output", entry.role, flat, shown, index[0], index[-1])
-
-
-def _map(r, value, index):
-    """One head's map; in weights the keys that a query does not see hold a plain 0, which is
-    nothing to colour.
-    """
-    (_, query, key), name, amount = index, r.entry.id, r.entry.id == "attn.weights"
+def _output(r, index, together):
+    """The value of the op (of one head): as many rows of it as are drawn, or one."""
+    entry, axes, amount = r.entry, r.entry.axes, r.entry.id == "attn.weights"
+    is_map = "key" in axes
+    rows, row = _of_head(r, index), index[1] if is_map else index[0]
     if amount:
-        seen = np.isfinite(ops.mask(np.zeros_like(value), r.config.windows[r.layer]))
-        value = np.where(seen, value, np.float32(np.nan))
-    return rows_around(name, "output", r.entry.role, value, ("query", "key"), query, key, amount)
+        rows = _seen(rows, r.config.windows[r.layer])
+    shown, at = (axes[1] if is_map else axes[0], axes[-1]), index[-1]
+    if together:
+        return rows_around(entry.id, "output", entry.role, rows, shown, row, at, amount)
+    return strip(entry.id, "output", entry.role, rows[row], shown, row, at, amount)
+
+
+def _of_head(r, index):
+    """The op's value [row, column], of the head that the index names where there are heads."""
+    value = r.trace.read(r.entry.id, r.layer)
+    if "key" in r.entry.axes:
+        return value[index[0]]
+    return value[:, index[1]] if value.ndim == 3 else value
+
+
+def _seen(weights, window):
+    """One head's weights; keys that a query does not see hold a plain 0, which is nothing to
+    colour.
+    """
+    seen = np.isfinite(ops.mask(np.zeros_like(weights), window))
+    return np.where(seen, weights, np.float32(np.nan))
 
 
 def _row(r, n, at, selected=None):

@@ -28,7 +28,8 @@ def card(number: int, name: str, role: str, door=None, **plain):
 
 def _block(layer: int, op: str, head: int | None = None):
     """A door to a step of the block page."""
-    place = {"at_layer": layer, "pos": None} | ({} if head is None else {"at_head": head})
+    place = {"at_layer": layer, "pos": None}
+    place |= {} if head is None else {"at_head": head, "together": True}
     return lambda: journey.go("block", op=op, **place)
 
 

@@ -158,4 +158,4 @@ def _weights(trace, shown, head, limit):
 def _door(layer, head):
     """To the same head of the whole model, on the block page."""
     if st.button(text("learning.open_block"), key="open_block", type="tertiary"):
-        journey.go("block", op="attn.weights", at_layer=layer, at_head=head)
+        journey.go("block", op="attn.weights", at_layer=layer, at_head=head, together=True)

@@ -11,7 +11,7 @@ PLACES = {  # the stops in order, with what a link to each keeps beside the choi
     "start": (),
     "tokens": ("op", "pos", "cell", "ask", "system", "reply", "follow"),
     "embedding": ("op", "pos", "cell", "at", "ask"),
-    "block": ("layer", "head", "op", "pos", "cell"),
+    "block": ("layer", "head", "op", "walk", "together", "pos", "cell"),
     "positions": ("layer", "head", "op", "pos", "cell", "at", "key_at", "factor"),
     "output": ("op", "pos", "cell"),
     "learning": ("op", "cell"),
@@ -54,9 +54,12 @@ def _label(name, current):
 
 
 def go(name: str, op: str | None = None, **place) -> None:
-    """Go to another stop: to a step there, with other plain values of the place set."""
-    session.place(name, op=op)
-    session.put(**place)
+    """Go to another stop: to a step there, with other plain values of the place set. Those that
+    each page has its own of are set for that page alone.
+    """
+    own = {key: value for key, value in place.items() if key in session.OWN}
+    session.place(name, op=op, **own)
+    session.put(**{key: value for key, value in place.items() if key not in own})
     st.switch_page(f"{name}.py", query_params=_link(name))
 
 

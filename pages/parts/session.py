@@ -13,9 +13,15 @@ from pages.parts import models
 CHOICES = ("prompt", "lang", "mode", "control", "model")  # on every page
 NUMBERS = ("pos", "cell", "at", "key_at", "factor")  # whole numbers, on some
 TEXTS = ("ask", "system", "reply", "follow")  # what is typed beside the prompt, on some
-PLACE = ("layer", "head", "op", *NUMBERS, *TEXTS)
+WALKS = ("full", "short", "layers")  # ways through a block: every op, five of them, all layers
+PLACE = ("layer", "head", "op", "walk", "together", *NUMBERS, *TEXTS)
 OF_VIEW = ("cell", "cell_axis", "at", "key_at", "factor", *TEXTS)
-OWN = ("op", *OF_VIEW)  # mean something else on each page, and but for `op` in each view of one
+OWN = (
+    "op",
+    "walk",
+    "together",
+    *OF_VIEW,
+)  # mean something else on each page, and but for `op` in each view of one
 LONGEST_LINKED = 2_000  # characters of a text that a link carries
 
 
@@ -25,7 +31,7 @@ def defaults() -> dict[str, str]:
     """
     first = models.presets(get("model"))[0]
     place = {"layer": str(first.layer), "head": str(first.head)}
-    return {"prompt": first.prompt, "lang": "en", "mode": "plain", **place}
+    return {"prompt": first.prompt, "lang": "en", "mode": "plain", "walk": WALKS[0], **place}
 
 
 def begin(names: dict[str, str]) -> None:
@@ -65,6 +71,8 @@ def _read(names):
     state["mode"] = _one_of(query.get("mode"), ("plain", "chat"))
     state["control"] = query.get("control") == "1"
     state["op"] = query.get("op")
+    state["walk"] = _one_of(query.get("walk"), WALKS)
+    state["together"] = query.get("together") == "1"
     state.update({name: _whole(query.get(name)) for name in NUMBERS})
     state.update({name: query.get(name, "")[:LONGEST_LINKED] or None for name in TEXTS})
     state["at_layer"] = _whole(query.get("layer", left_out["layer"]))
@@ -201,6 +209,8 @@ def _value(name, own):
         return prompt() if linkable() else None
     if name == "control":
         return "1" if get("control") else None
+    if name == "together":
+        return "1" if own.get("together") else None
     if name in OWN:
         value = own.get(name)
     else:

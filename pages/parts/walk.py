@@ -1,15 +1,38 @@
-"""Walking through a block: which op, which cell, and the bar that steps. Knows the session; holds
-no maths.
+"""Walking through a block: which way, which op, which cell, and the bar that steps. Knows the
+session; holds no maths.
 """
 
 import streamlit as st
 
 from core.analyse.view import column_axis
 from pages import canvas
-from pages.parts import session, words
+from pages.parts import inputs, session, words
 from pages.parts.words import text
 
+SHORT = ("attn.scores", "attn.masked", "attn.weights", "attn.mix", "resid_mid")  # for a class
 LABELS = ("aria", "previous", "next", "named", "layer_up", "layer_down", "count", "layer")
+
+
+def pick() -> str:
+    """The chosen way through the block, as a switch: "full", "short" or "layers"."""
+    way = session.get("walk") or session.WALKS[0]
+    inputs.switch(
+        session.WALKS,
+        way,
+        key="ways",
+        label=text("block.ways"),
+        name=lambda each: text(f"block.way_{each}"),
+        pick=lambda picked: session.put(walk=picked),
+    )
+    return way
+
+
+def steps(catalogue, layer: int, way: str) -> tuple[str, ...]:
+    """The ids of the steps of a layer: what comes before the blocks belongs to the first."""
+    block = catalogue.blocks[layer]
+    if way == "short":
+        return tuple(op for op in SHORT if op in block)
+    return (*(catalogue.before if layer == 0 else ()), *block)
 
 
 def current_op(steps: tuple[str, ...], usual: str) -> str:

@@ -28,9 +28,11 @@ def caption(key: str, /, **values) -> None:
     show(f'<p class="tw-caption">{html(key, **values)}</p>')
 
 
-def op(op) -> lessons.Lesson:
-    """The lesson of an op of the catalogue, as it is true for its model and layer."""
-    return lessons.op(session.language(), op.id, op.tags)
+def op(op, *tags: str) -> lessons.Lesson:
+    """The lesson of an op of the catalogue, as it is true for its model and layer. tags: "together"
+    where the figures show all positions.
+    """
+    return lessons.op(session.language(), op.id, op.tags | {*tags})
 
 
 def page(name: str, ops=()) -> lessons.Lesson:

@@ -78,7 +78,8 @@ def variants() -> list[tuple[str, str, frozenset]]:
     """Every lesson in every form that some model shows: kind, name, tags."""
     found = {}
     for config in CONFIGS.values():
-        found |= {("ops", op.id, op.tags): None for op, _ in places(config)}
+        for op, _ in places(config):  # the figures show one position, or all of them
+            found |= {("ops", op.id, op.tags | more): None for more in (set(), {"together"})}
         for page, tags in page_tags(config):
             found[("pages", page, tags)] = None
             own = (view for view in VIEWS if view.startswith(f"{page}."))

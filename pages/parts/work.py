@@ -1,0 +1,5 @@
+"""(to be written)"""
+
+
+def show(step) -> None:
+    """(to be written)"""
