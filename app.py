@@ -16,7 +16,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import streamlit as st
 from starlette.middleware import Middleware
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 CONTENT_SECURITY_POLICY = (
@@ -58,6 +58,17 @@ async def health(request):
     return JSONResponse({"ok": True, "models": [n for n in registry.MODELS if registry.on_disk(n)]})
 
 
+async def script(request):
+    """The script of a browser component. Its name changes with its text, so it is kept for good."""
+    from pages.canvas.scripts import SCRIPTS
+
+    text = SCRIPTS.get(request.path_params["file"])
+    if text is None:
+        return Response(status_code=404)
+    kept = {"cache-control": "public, max-age=31536000, immutable"}
+    return Response(text, media_type="text/javascript", headers=kept)
+
+
 def warm_up():
     """Import what is heavy, open the model that a visitor sees first, and take all that out of
     garbage collection.
@@ -92,7 +103,7 @@ async def lifespan(app):
 
 app = st.App(
     "pages/frame.py",
-    routes=[Route("/api/health", health)],
+    routes=[Route("/api/health", health), Route("/canvas/{file}", script)],
     middleware=[Middleware(SecurityHeaders)],
     lifespan=lifespan,
 )

@@ -14,6 +14,7 @@ from core.model.cache import KVCache
 from core.model.tap import editing_tap
 from core.opening import MODELS, Model, Source, open_model
 from core.record.catalogue import catalogue_of
+from core.record.stopwatch import Stopwatch
 from core.record.trace import Checkpoints, Trace
 from core.spec import RunSpec
 from core.store import ByteStore
@@ -85,13 +86,13 @@ def run(spec: RunSpec) -> Trace:
 @np.errstate(all="ignore")  # broken weights give infinities: they are recorded, not warned of
 def _trace(spec, model, ids, key):
     start, c = time.perf_counter(), model.config
-    checkpoints = Checkpoints(c, len(ids))
+    checkpoints, stopwatch = Checkpoints(c, len(ids)), Stopwatch()
     cache = KVCache(c.n_layers, len(ids), c.n_kv_heads, c.head_dim)
     for first, stop in forward.chunks(len(ids)):
-        tap = editing_tap(spec.edits, first, checkpoints.tap(first))
+        tap = stopwatch.tap(editing_tap(spec.edits, first, checkpoints.tap(first)))
         forward.forward(np.array(ids[first:stop]), model.weights, c, cache, tap, len(ids))
     trace = Trace(spec, model, ids, key, seconds=time.perf_counter() - start)
     trace.stream = checkpoints.stream
     trace.stream.flags.writeable = False
-    trace.cache = cache.freeze()
+    trace.cache, trace.timings = cache.freeze(), stopwatch.seconds
     return trace

@@ -9,6 +9,7 @@ from pages.parts import (
     explanation,
     html,
     lesson,
+    misread,
     panels,
     run,
     scores,
@@ -22,6 +23,7 @@ from pages.parts import (
 from pages.parts.html import Token, percent
 from pages.parts.words import text
 
+walk.leave()
 trace = run.trace(lambda: lesson.heading(words.page("output")))
 after = trace.catalogue.after
 page = words.page("output", after.values())
@@ -51,6 +53,7 @@ with left:
     about = this if op == "final_norm" else page  # whose own is about bars
     lesson.look(about, "wide", **values)
     lesson.predict(page, values, dict)
+    misread.at_output(after[op], trace, this, values)
     small.note(page, trace.model)
 with middle:
     lesson.look(about, "narrow", **values)
@@ -81,4 +84,4 @@ with right:
         explanation.show(explained, trace, terms.pointed(parts))
     terms.show_parts(parts, trace, op, whole=True)
 with st.bottom:
-    walk.bar(steps, op)
+    walk.output_bar(trace.catalogue, op)

@@ -2,62 +2,98 @@
 
 Knows graphs: columns, lanes and the state of each node. Knows no op by name and no model; pixels
 are the browser's. Columns follow the longest path, lanes follow the branches, and the ops that no
-edge jumps over (the residual stream) share one straight line at the bottom.
+edge jumps over (the residual stream) share one straight line at the bottom. What comes before the
+block and behind it stands above its ends.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from itertools import count
+from itertools import count, pairwise
+
+import numpy as np
 
 from viz.payload import pack
-from viz.theme import ROLES
+from viz.theme import BACKGROUND, PALETTES, ROLES, lut
 
 STATES = ("current", "input", "done", "later")
 LABELS = ("aria", "node", *STATES)
+MODES = tuple(BACKGROUND)
 
 Inputs = Mapping[str, Sequence[str]]
+Picture = tuple[np.ndarray, float, bool]
 
 
 def flow(
-    nodes: Sequence[Mapping[str, str]],
+    nodes: Sequence[Mapping],
     edges: Collection[tuple[str, str]],
     *,
     current: str,
     inputs: Collection[str],
     done: Collection[str],
     labels: Mapping[str, str],
-    weights: Mapping[str, str] | None = None,
+    before: Sequence[str] = (),
+    after: Sequence[str] = (),
+    pictures: Mapping[str, Picture] | None = None,
+    legend: Sequence[tuple[str, str]] = (),
 ) -> bytes:
     """The payload of the diagram.
 
-    nodes: {"id", "label", "role"} in the order of the pass; edges: (from, to) by id.
+    nodes: {"id", "label", "role"} in the order of the pass; edges: (from, to) by id. A node may
+    have "lines", told below its name; "weight": True for one that reads the file; "number", a mark;
+    "door": True for one that is no step of this block and says itself, in "lines", what it is.
     `current` is filled, `inputs` are outlined, `done` ops are plain, all others fade.
-    weights: what an op reads from the file, by op id, for its tooltip.
-    labels: "aria" names the diagram; "node" describes a node with {id}, {label} and {state};
-    the four states in words; "weights" (only with weights) has {weights}.
+    labels: "aria" names the diagram; "node" describes a node with {id}, {label} and {state}; the
+    four states in words.
+    before, after: chains of nodes that stand above the first op and above the last one; they are
+    in `nodes`, their edges are drawn here.
+    pictures: (values [row, column], the magnitude of full colour, whether they are shares) by id;
+    NaN is left open.
+    legend: ("weight", "picture" or "number", text) for the line below.
     ValueError: an unknown id or role, a missing label, or an edge that runs against the order.
     """
-    ids = [node["id"] for node in nodes]
-    weights = dict(weights or {})
-    _check(nodes, edges, {current, *inputs, *done, *weights}, labels)
-    places = layout({op: [a for a, b in edges if b == op] for op in ids})
-    states = {op: "later" for op in ids}
+    ids, pictures = [node["id"] for node in nodes], dict(pictures or {})
+    named = {current, *inputs, *done, *before, *after, *pictures}
+    _check(nodes, edges, named, labels)
+    inner = [op for op in ids if op not in (*before, *after)]
+    core = layout({op: [a for a, b in edges if b == op] for op in inner})
+    chains = [*pairwise([*before, inner[0]]), *pairwise([inner[-1], *after])]
+    places, states = core | _stacked(core, before, after), {op: "later" for op in ids}
     states |= dict.fromkeys(done, "done") | dict.fromkeys(inputs, "input") | {current: "current"}
+    cells, codes = _coded(pictures)
     return pack(
         {
             "nodes": [
                 {
                     **_drawn(node, states[node["id"]], places[node["id"]]),
-                    "title": _title(node, states[node["id"]], weights, labels),
+                    "title": _title(node, states[node["id"]], labels),
+                    "picture": cells.get(node["id"]),
                 }
                 for node in nodes
             ],
-            "edges": list(edges),
-            "breaks": _breaks(places),
-            "stream": _bottom(places),
+            "edges": [*edges, *chains],
+            "breaks": _breaks(core),
+            "stream": _bottom(core),
             "aria": labels["aria"],
             "colours": ROLES,
-        }
+            "legend": [list(each) for each in legend],
+        },
+        codes=codes,
+        **{f"{name}_{mode}": lut(name, mode == "dark") for name in PALETTES for mode in MODES},
     )
+
+
+def _coded(pictures: Mapping[str, Picture]) -> tuple[dict[str, dict], np.ndarray]:
+    """Where the cells of each picture lie in one array of colour codes, uint8: 0 is nothing, the
+    others count in the palette; 128 is about zero in a signed one.
+    """
+    cells, parts, first = {}, [], 0
+    for op, (values, limit, amount) in pictures.items():
+        share = np.clip(values / limit, 0 if amount else -1, 1)
+        code = 1 + 254 * share if amount else 128 + 127 * share
+        parts.append(np.rint(np.nan_to_num(code, nan=0.0)).astype(np.uint8).ravel())
+        palette = "amount" if amount else "signed"
+        cells[op] = {"first": first, "shape": list(values.shape), "palette": palette}
+        first += parts[-1].size
+    return cells, np.concatenate(parts) if parts else np.zeros(0, np.uint8)
 
 
 def layout(inputs: Inputs) -> dict[str, tuple[int, float]]:
@@ -141,21 +177,24 @@ def _breaks(places: Mapping[str, tuple[int, float]]) -> list[int]:
     return sorted(c for c, lane in places.values() if c > 0 and lane == _bottom(places))
 
 
-def _drawn(node: Mapping[str, str], state: str, place: tuple[int, float]) -> dict:
+def _stacked(places: Mapping[str, tuple[int, float]], before: Sequence[str], after: Sequence[str]):
+    """The places of the chains: above the first op downwards, above the last one upwards."""
+    bottom, last = _bottom(places), max(column for column, _ in places.values())
+    above = {op: (0, bottom - up) for up, op in enumerate(reversed(before), 1)}
+    return above | {op: (last, bottom - up) for up, op in enumerate(after, 1)}
+
+
+def _drawn(node: Mapping, state: str, place: tuple[int, float]) -> dict:
     column, lane = place
-    return {key: node[key] for key in ("id", "label", "role")} | {
-        "state": state,
-        "column": column,
-        "lane": lane,
-    }
+    drawn = {key: node[key] for key in ("id", "label", "role")}
+    marks = {key: node.get(key) for key in ("weight", "number", "door")}
+    return drawn | marks | {"state": state, "column": column, "lane": lane}
 
 
-def _title(node: Mapping, state: str, weights: Mapping, labels: Mapping[str, str]) -> list[str]:
+def _title(node: Mapping, state: str, labels: Mapping[str, str]) -> list[str]:
     words = {"id": node["id"], "label": node["label"], "state": labels[state]}
-    lines = [labels["node"].format(**words)]
-    if node["id"] in weights:
-        lines.append(labels["weights"].format(weights=weights[node["id"]]))
-    return lines
+    name = [] if node.get("door") else [labels["node"].format(**words)]
+    return [*name, *node.get("lines", ())]
 
 
 def _check(nodes: Sequence[Mapping], edges: Collection, named: set[str], labels: Mapping) -> None:

@@ -24,6 +24,7 @@ def matrix(
     column_title: str,
     palette: str,
     limit: float | None = None,
+    low: float | None = None,
     selected: Sequence[int] | None = None,
     marks: Sequence[Sequence[int]] = (),
     causal: bool = False,
@@ -38,6 +39,7 @@ def matrix(
     exact: bool = True,
     height: float | None = None,
     indent: float | None = None,
+    square: bool = True,
 ) -> bytes:
     """The payload of values [row, column], any float dtype that is exact in float32.
 
@@ -45,6 +47,8 @@ def matrix(
     *_title         what an axis is; say "row reads column" in the lesson
     palette         "signed" (-limit..limit) or "amount" (0..limit)
     limit           the value at full colour; by default the largest magnitude present
+    low             with "amount": the value without colour, on a logarithmic scale; 0 by default,
+                    on a plain one
     selected        the [row, column] to frame
     marks           parts to outline, the second and later ones dashed: [first row, first column,
                     stop row, stop column]
@@ -61,6 +65,7 @@ def matrix(
                     model and no summary of several, the table, too
     height          the most CSS pixels that all cells together may take downwards
     indent          CSS pixels for the row names, so that figures below each other align
+    square          named cells are no higher than wide; otherwise as high as `height` allows
 
     ValueError: not a matrix, more than MOST_CELLS, a count of names that does not fit, an index
     outside, a limit or size below zero, an unknown palette, a missing label.
@@ -76,13 +81,17 @@ def matrix(
     ]
     _check_cells(values.shape, [*corners, *([selected] if selected is not None else [])])
     _check_layout(first_row, first_column, column_step, height, indent)
+    limit = _limit(values, limit)
+    if low is not None and not (palette == "amount" and 0 < low < limit):
+        raise ValueError(f"low is {low}, wanted an amount above 0 and below {limit}")
     meta = {
         "rows": list(rows),
         "columns": None if columns is None else list(columns),
         "row_title": row_title,
         "column_title": column_title,
         "palette": palette,
-        "limit": _limit(values, limit),
+        "limit": limit,
+        "low": None if low is None else float(low),
         "selected": None if selected is None else [int(i) for i in selected],
         "marks": [[int(edge) for edge in mark] for mark in marks],
         "labels": labels,
@@ -95,6 +104,7 @@ def matrix(
         "exact": bool(exact),
         "height": None if height is None else float(height),
         "indent": None if indent is None else float(indent),
+        "square": bool(square),
     }
     return pack(meta, values=values, **luts(palette))
 

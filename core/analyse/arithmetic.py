@@ -77,13 +77,14 @@ def _norm_all_heads(r, index):
 def _norm_of(r, row, at, place):
     """place(j): the index of the row's number j in the input."""
     own, weight, eps = float(row[at]), float(r.weight()[at]), r.config.norm_eps
+    number, factor = r.operand(0, place(at), own), r.weight_operand((at,), weight)
 
     def steps(mean_square):
         scale = (mean_square + eps) ** -0.5
         yield Step("eps", "+", eps, mean_square + eps)
         yield Step("inverse_root", "1/√", mean_square + eps, scale)
-        yield Step("own", "×", own, scale * own)
-        yield Step("weight", "×", weight, scale * own * weight)
+        yield Step("own", "×", own, scale * own, operand=number)
+        yield Step("weight", "×", weight, scale * own * weight, operand=factor)
 
     squares = row.astype(np.float64) ** 2 / len(row)
     return squares, lambda j: (r.operand(0, place(j), row[j]),) * 2, steps
@@ -97,6 +98,7 @@ def _layer_norm(r, index):
     row = r.read()[position].astype(np.float64)
     mean, size, eps = float(row.mean()), float(np.abs(row).mean()), r.config.norm_eps
     number, weight, bias = float(row[own]), float(r.weight()[own]), float(r.bias()[own])
+    itself, factor = r.operand(0, index, number), r.weight_operand((own,), weight)
 
     def operands(j):
         middle = Operand("mean", "constant", None, (position,), mean)
@@ -107,11 +109,12 @@ def _layer_norm(r, index):
         centred = number - mean
         yield Step("eps", "+", eps, variance + eps)
         yield Step("inverse_root", "1/√", variance + eps, scale)
-        yield Step("own_start", "", number, number)
+        yield Step("own_start", "", number, number, operand=itself)
         yield Step("mean", "−", mean, centred, size)
         yield Step("scale", "×", scale, centred * scale)
-        yield Step("weight", "×", weight, centred * scale * weight)
-        yield Step("bias", "+", bias, centred * scale * weight + bias)
+        yield Step("weight", "×", weight, centred * scale * weight, operand=factor)
+        result = centred * scale * weight + bias
+        yield Step("bias", "+", bias, result, operand=r.bias_operand((own,)))
 
     return (row - mean) ** 2 / len(row), operands, steps
 
@@ -131,7 +134,8 @@ def _dot(r, index):
 
     def steps(total):
         if bias is not None:
-            yield Step("bias", "+", float(bias[out]), total + float(bias[out]))
+            added = r.bias_operand((out,))
+            yield Step("bias", "+", added.value, total + added.value, operand=added)
 
     return flat.astype(np.float64) * w, operands, steps
 
@@ -181,11 +185,15 @@ def _softmax(r, index):
     """exp(score - max) of every key (or token); then one's own share of the sum."""
     *at, own = index
     row = r.row(at)
-    most = Operand("max", "constant", None, tuple(at), float(row.max()))
+    largest = r.operand(0, (*at, int(row.argmax())), row.max())
+    most = Operand("max", "constant", None, tuple(at), largest.value, origin=largest)
     e = np.exp(row.astype(np.float64) - most.value)
 
     def steps(total):
-        yield Step("numerator", "", float(e[own]), float(e[own]))
+        itself = r.operand(0, index, row[own])
+        yield Step("own_start", "", itself.value, itself.value, operand=itself)
+        yield Step("max", "−", most.value, itself.value - most.value, operand=most)
+        yield Step("exp", "exp", itself.value - most.value, float(e[own]))
         yield Step("share", "÷", total, float(e[own]) / total)
 
     return e, lambda j: (r.operand(0, (*at, j), row[j]), most), steps

@@ -72,6 +72,20 @@ class Explanation:
         """The sum of all terms but the n that weigh most."""
         return float(self.values[self._by_weight()[n:]].sum())
 
+    def so_far(self) -> np.ndarray:
+        """The sum after each term, the heaviest first: float64 [n]."""
+        return np.cumsum(self.values[self._by_weight()])
+
+    @property
+    def gaps(self) -> float | None:
+        """The difference in gaps between neighbouring float32 numbers of the recorded size; None
+        where that is 0, or too small to be held in full.
+        """
+        size = abs(self.recorded)
+        if not SMALLEST < size < np.inf:
+            return None
+        return abs(self.difference) / float(np.spacing(np.float32(size)))
+
     def _by_weight(self):
         return np.argsort(-np.abs(self.values), kind="stable")
 

@@ -6,9 +6,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-MOST_CELLS = 100_000  # 400 kB: of a long prompt only rows around the chosen one are shown
+MOST_CELLS = 66_000  # 264 kB: of a long prompt only rows around the chosen one are shown
 LARGEST_WHOLE = (256, 64)  # cells of a matrix that a page has room for, some pixels each
 LARGEST_PICTURE = (48, 144)  # to so many cells a larger one is reduced, block by block
+EDGE = 2  # neighbours of the chosen number that stay in sight
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,8 @@ class Panel:
         terms: "columns" or "rows" where these count the terms of the explained sum, else "". With
             marks, the other axis counts the numbers of the output.
         marks: what is outlined in a whole matrix.
+        first_column: what column 0 is, in a part of a matrix.
+        boxes: other parts that are outlined: (first row, first column, stop row, stop column).
     """
 
     name: str
@@ -65,10 +68,16 @@ class Panel:
     block: tuple[int, int] = (1, 1)
     terms: str = ""
     marks: tuple[Mark, ...] = ()
+    first_column: int = 0
+    boxes: tuple[tuple[int, int, int, int], ...] = ()
 
     def scaled(self, limit: float) -> "Panel":
         """The same panel with another value at full colour."""
         return replace(self, limit=limit)
+
+    def boxed(self, *boxes: tuple[int, int, int, int]) -> "Panel":
+        """The same panel with these parts outlined."""
+        return replace(self, boxes=boxes)
 
 
 def strip(name, part, role, row, axes, at=0, selected=None, amount=False) -> Panel:
@@ -79,11 +88,13 @@ def strip(name, part, role, row, axes, at=0, selected=None, amount=False) -> Pan
     return Panel(name, part, role, values, *axes, limit, chosen, at, 1, amount)
 
 
-def rows_around(name, part, role, values, axes, row, column=None, amount=False) -> Panel:
+def rows_around(
+    name, part, role, values, axes, row, column=None, amount=False, most=MOST_CELLS
+) -> Panel:
     """All rows, or as many as fit around the chosen one, which sets the scale of a signed panel:
-    one outlier row (often the first token) would bleach the others.
+    one outlier row (often the first token) would bleach the others. most: how many cells fit.
     """
-    first, stop = window(row, *values.shape)
+    first, stop = window(row, *values.shape, most)
     by_row = axes[1] != "key" and not amount
     limit = 1.0 if amount else magnitude(values[row] if by_row else values)
     chosen = None if column is None else (row - first, column)
@@ -122,15 +133,47 @@ def reduced(name, part, role, matrix, axes, cell, marks=()) -> Panel:
     return Panel(name, part, role, values, *axes, limit, chosen, 0, len(values), block=block)
 
 
+def part_of(name, part, role, matrix, axes, cell, corner, shape) -> Panel:
+    """Some rows and columns of a matrix as they are, around the chosen cell. corner: the first of
+    each; shape: how many of each.
+    """
+    (row, column), (rows, columns) = corner, shape
+    values = matrix[row : row + rows, column : column + columns]
+    chosen = (cell[0] - row, cell[1] - column)
+    limit = magnitude(values)
+    panel = Panel(name, part, role, values, *axes, limit, chosen, row, len(values))
+    return replace(panel, first_column=column)
+
+
+def follow(first: int | None, at: int, shown: int, n: int) -> int:
+    """The first of `shown` numbers of n that are in sight, `at` among them. first: the one before:
+    it stays, or moves as little as it must; None, or one too far away, puts `at` into the middle.
+    """
+    shown = min(shown, n)
+    if first is None or not first <= at < first + shown:
+        first = at - shown // 2
+    edge = min(EDGE, (shown - 1) // 2)
+    first = min(max(first, at + edge + 1 - shown), at - edge)
+    return min(max(first, 0), n - shown)
+
+
+def strongest(matrix, block, cell) -> tuple[int, int]:
+    """Which number of a matrix a cell of its reduced picture shows: (row, column)."""
+    (rows, columns), (row, column) = block, cell
+    part = matrix[row * rows : (row + 1) * rows, column * columns : (column + 1) * columns]
+    down, across = divmod(int(np.argmax(np.abs(part))), part.shape[1])
+    return row * rows + down, column * columns + across
+
+
 def _upright(shape):
     """The shape of a matrix as it is shown whole: a wide one stands."""
     rows, columns = shape
     return (columns, rows) if columns > max(rows, LARGEST_WHOLE[1]) else (rows, columns)
 
 
-def window(row: int, n_rows: int, n_columns: int) -> tuple[int, int]:
-    """Which rows are shown of n_rows: all, or those around `row` that make up MOST_CELLS."""
-    n = min(n_rows, max(MOST_CELLS // n_columns, 1))
+def window(row: int, n_rows: int, n_columns: int, most: int = MOST_CELLS) -> tuple[int, int]:
+    """Which rows are shown of n_rows: all, or those around `row` that make up `most` cells."""
+    n = min(n_rows, max(most // n_columns, 1))
     first = min(max(row - n // 2, 0), n_rows - n)
     return first, first + n
 

@@ -11,7 +11,8 @@ from core.model.axes import VOCAB_OPS
 @dataclass(frozen=True)
 class Operand:
     """A number that went in: from an op or a weight (or a table of constants), of a layer, at an
-    index. role: the colour of the op.
+    index. role: the colour of the op. origin: for a constant that is a number of an op, as the
+    largest of a row is: that number.
     """
 
     source: str
@@ -20,6 +21,7 @@ class Operand:
     index: tuple[int, ...]
     value: float
     role: str = ""
+    origin: "Operand | None" = None
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,7 @@ class Step:
     value: float
     result: float
     size: float | None = None
+    operand: Operand | None = None
 
 
 class Reader:
@@ -87,3 +90,7 @@ class Reader:
     def weight_operand(self, index, value):
         """An operand from the op's weight."""
         return Operand(self.entry.weights[0], "weight", self.layer, index, float(value))
+
+    def bias_operand(self, index):
+        """An operand from the op's bias."""
+        return Operand(self.entry.biases[0], "weight", self.layer, index, float(self.bias()[index]))

@@ -12,6 +12,7 @@ from core.model.axes import OP_AXES
 
 from .panel import Mark, Panel, fits, magnitude, picture, rows_around, strip, whole
 from .reader import Reader
+from .telling import cell_of
 
 
 @dataclass(frozen=True)
@@ -42,7 +43,8 @@ def step_view(
     term: the term of a sum that the parts point at; None, or one that it has not: the largest.
     together: whether the output holds all positions, or the row of the chosen one alone.
     """
-    index, reader = _index(trace, op, layer, head, position, column), Reader(trace, op, layer, term)
+    index = cell_of(trace, op, layer, head, position, column)
+    reader = Reader(trace, op, layer, term)
     inputs, weights = SHOWN[reader.entry.kind](reader, index)
     return StepView(op, layer, index, _output(reader, index, together), inputs, weights)
 
@@ -90,29 +92,6 @@ def embedding_panel(trace) -> Panel:
 def column_axis(op: str) -> str:
     """The axis that the column of a cell counts."""
     return OP_AXES[op][-1]
-
-
-def _index(trace, op, layer, head, position, column):
-    axes = OP_AXES[op]
-    at = {
-        "query": (head, position),
-        "head": (position, head),
-        "kv_head": (position, head // trace.config.group),
-    }.get(axes[1], (position,))
-    row = trace.read(op, layer)[at]
-    if column is None or not 0 <= column < len(row):
-        column = int(np.argmax(np.abs(row)))
-        if "key" in axes:
-            column = _telling_key(row, position, trace.config.windows[layer])
-    return (*at, int(column))
-
-
-def _telling_key(row, query, window):
-    """The key to open first: the largest that the query sees, but for the first token, where
-    attention parks.
-    """
-    first = 1 if window is None else max(1, query - window + 1)
-    return first + int(np.argmax(row[first : query + 1])) if first <= query else 0
 
 
 def _output(r, index, together):

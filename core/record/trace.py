@@ -70,7 +70,8 @@ class Trace:
 
     Attributes:
         spec: the RunSpec that was run. model: the Model. ids: token ids. tokens: their visible
-        forms. catalogue: the ops that this model has.
+        forms. catalogue: the ops that this model has. seconds: how long the run took, and timings:
+        how long each op of it, by (op, layer); measured once, when this trace was made.
     """
 
     def __init__(self, spec, model, ids, key, seconds):
@@ -81,6 +82,7 @@ class Trace:
         # float32 [layer + 1, seq, embedding]: the stream into each block, then out of the last
         self.stream = None
         self.cache = None
+        self.timings = {}
 
     @property
     def config(self):
@@ -118,9 +120,14 @@ class Trace:
 
     def each_layer(self, op: str):
         """The op of every layer that has it, each computed and let go: for views of all layers."""
-        for layer in self.catalogue.layers_with(op):
-            self._check(op, layer)
-            yield self._run_layer(layer, (op,))[op]
+        yield from (values[op] for values in self.each_block(op))
+
+    def each_block(self, *ops: str):
+        """Several ops of every layer that has the first of them, by id; each layer is run once."""
+        for layer in self.catalogue.layers_with(ops[0]):
+            for op in ops:
+                self._check(op, layer)
+            yield self._run_layer(layer, ops)
 
     def logits(self, position: int = -1) -> np.ndarray:
         """The scores of every token to come after `position`: float32 [vocab]. IndexError outside
@@ -178,7 +185,7 @@ class Trace:
         return 4 * math.prod(sizes[axis] for axis in OP_AXES[op])
 
     @functools.cached_property
-    def _layer_fits(self):
+    def layer_fits(self):
         """Whether all ops of a layer may be kept at once."""
         every = set().union(*self.catalogue.blocks)
         return sum(map(self.op_bytes, every)) <= LAYERS.limit // 2
@@ -187,7 +194,7 @@ class Trace:
         """The ops of one layer by name: all of them where they fit the store, else the one that is
         asked for.
         """
-        keep = tuple(self.catalogue.blocks[layer]) if self._layer_fits else (op,)
+        keep = tuple(self.catalogue.blocks[layer]) if self.layer_fits else (op,)
         return LAYERS.get(
             (self.key, layer, keep),
             lambda: self._run_layer(layer, keep),

@@ -1,13 +1,15 @@
 """The browser components: a payload of bytes in, the reader's choice out.
 
 Knows streamlit and the .js and .css files beside it; knows no figure, model or sentence. Each
-component is registered once, on import: its script is common.js followed by its own.
+component is registered once, on import: its script is common.js followed by its own, which the
+browser fetches from this server (see scripts.py).
 """
 
 from pathlib import Path
 
 import streamlit as st
 
+from pages.canvas import scripts
 from viz.payload import pack
 
 HERE = Path(__file__).parent
@@ -15,10 +17,9 @@ HERE = Path(__file__).parent
 
 def _register(name: str, *before: str, style: str | None = None):
     """Mount function of a component: common.js, the scripts `before` it, <name>.js, one .css."""
-    scripts = ("common.js", *before, f"{name}.js")
-    script = "\n".join((HERE / file).read_text("utf-8") for file in scripts)
     css = (HERE / (style or f"{name}.css")).read_text("utf-8")
-    return st.components.v2.component(f"tokenwalk_{name}", css=css, js=script)
+    js = scripts.door(name, "common.js", *before, f"{name}.js")
+    return st.components.v2.component(f"tokenwalk_{name}", css=css, js=js)
 
 
 def _ignore() -> None:
@@ -53,8 +54,8 @@ def atlas(payload: bytes, key: str, on_head=None) -> list | None:
 # ---- token strip, flow diagram and stepper: below this line --------------------------------------
 
 _tokens = _register("tokens", "chips.js")
-_flow = _register("flow", "flow_place.js")
-_stepper = _register("stepper")
+_flow = _register("flow", "flow_place.js", "flow_picture.js")
+_stepper = _register("stepper", "stepper_play.js")
 
 
 def tokens(payload: bytes, key: str, on_position=None) -> int | None:
@@ -76,11 +77,16 @@ def flow(payload: bytes, key: str, on_op=None) -> str | None:
 def stepper(bar: dict, key: str, on_move=None) -> dict | None:
     """Show the bar that walks through steps and layers; the move just made, or None.
 
-    bar: steps (names in order), step and layer (0-based), n_layers (0: no layers here), labels:
-    "aria", "previous", "next", "named" with {label} and {step}, "layer_up", "layer_down", "count"
-    with {step} and {steps}, "layer" with {layer} and {last}; beyond: what follows the last step, if
-    anything does: that is step len(steps). `on_move` is called before the next run, with
-    {"step", "layer"} in st.session_state[key]["move"].
+    bar: steps (in order), step and layer (0-based), n_layers (0: no layers here); of: which list
+    of `steps` each layer has, where they are several and the walk goes on from layer to layer;
+    names: what the steps are called, where that is not what they are; before, beyond: what lies
+    before the first step and behind the last one, if anything does: those are the steps -1 and
+    len(steps). play: the paces of playing, in seconds, where it can. keys: [keys, what they do].
+    labels: "aria", "previous", "next", "named" with {label} and {step}, "layer_up", "layer_down",
+    "count" with {step} and {steps}, "layer" with {layer} and {last}, "keys"; to play: "play",
+    "stop", "pace" and "seconds" with {seconds}.
+    `on_move` is called before the next run, with {"step", "op", "layer"} in
+    st.session_state[key]["move"]; op is the step itself, None outside the steps.
     The bar runs ahead of the page; the revision tells it which of its reports a page has seen.
     """
     revision = f"{key}-revision"
@@ -96,15 +102,23 @@ def stepper(bar: dict, key: str, on_move=None) -> dict | None:
 # ---- a list in the page's own HTML ---------------------------------------------------------------
 
 _rows = st.components.v2.component(
-    "tokenwalk_rows", js=(HERE / "rows.js").read_text("utf-8"), isolate_styles=False
+    "tokenwalk_rows", js=scripts.door("rows", "rows.js"), isolate_styles=False
 )
 
 
-def rows(key: str, on_row) -> None:
-    """Listen to the table rows of the page that have a number (data-row). on_row(number) is called
-    before the next run when one is clicked. Shows nothing itself.
+def rows(key: str, on_row, name: str = "row") -> None:
+    """Listen to the table rows of the page that have a number (data-row, or data-<name>).
+    on_row(number) is called before the next run when one is clicked, or has the focus and Enter is
+    pressed. Shows nothing itself.
     """
-    _rows(key=key, on_row_change=lambda: on_row(st.session_state[key]["row"]))
+    doors(key, lambda row: on_row(int(row)), name)
+
+
+def doors(key: str, on_door, name: str = "door") -> None:
+    """The same for buttons in the page's HTML that say in data-<name> where they lead:
+    on_door(what one says).
+    """
+    _rows(key=key, data={"name": name}, on_row_change=lambda: on_door(st.session_state[key]["row"]))
 
 
 # ---- the link ------------------------------------------------------------------------------------
@@ -112,7 +126,7 @@ def rows(key: str, on_row) -> None:
 _copylink = st.components.v2.component(
     "tokenwalk_copylink",
     css=(HERE / "copylink.css").read_text("utf-8"),
-    js=(HERE / "copylink.js").read_text("utf-8"),
+    js=scripts.door("copylink", "copylink.js"),
 )
 
 

@@ -13,6 +13,7 @@
 //   after(view, event, chosen)      -> the item a key leads to, or null
 //   size(view)                      -> [first, second]: an item is a pair of indices below these
 //   words(view, item)               -> what the labels may name
+//   notes(view)                     -> further lines of the tooltip; leave it out where none are
 //   chosen(meta)                    -> the item Python wants chosen, or null
 //   csv(view)                       -> lines; leave it out where there is no table
 function drawn(kind) {
@@ -44,7 +45,7 @@ function drawn(kind) {
     const point = (item, x, y) => {
       hover = item;
       frames();
-      if (item) tip.show(words("tooltip", item), x, y);
+      if (item) tip.show([...words("tooltip", item), ...(kind.notes?.(view) ?? [])], x, y);
       else tip.hide();
     };
 
@@ -205,7 +206,7 @@ function tickStep(pixelsPerItem, apart) {
 
 // ---- the line below a figure: colour scale left, save buttons right -----------------------------
 
-const LEGEND = 19, BAR = 128, LEAST_BAR = 36, SWATCH = 44, APART = 16;
+const LEGEND = 19, BAR = 128, HALF_BAR = 64, LEAST_BAR = 36, SWATCH = 44, APART = 16;
 
 const pen = element("canvas").getContext("2d");
 
@@ -215,7 +216,8 @@ function widest(texts, font, most = Infinity) {
   return Math.min(most, texts.reduce((wide, text) => Math.max(wide, width(text)), 0));
 }
 
-// legend = {low, high, masked}: the end values, and what the hatched swatch says ("" for none).
+// legend = {low, high, masked, several}: the end values, what the hatched swatch says ("" for none),
+// and what is said where there is room for it.
 function legendTexts({ low, high }, font) {
   return widest([low], font) + widest([high], font) + 12;
 }
@@ -232,15 +234,17 @@ function placeLegend(legend, font, left, full, saves) {
   const texts = legendTexts(legend, font), swatch = legend.masked ? SWATCH : 0;
   const beside = full - (saves && saves + APART);
   const below = texts + LEAST_BAR + (swatch && swatch + 30) > beside;
-  const end = below ? full : beside;
-  const words = swatch && swatch + widest([legend.masked], font);
+  const end = below ? full : beside, said = legend.several && !swatch ? legend.several : "";
+  const note = said && widest([said], font) + APART + texts + HALF_BAR <= end ? said : "";
+  const extra = note ? APART + widest([note], font) : 0;
+  const words = swatch ? swatch + widest([legend.masked], font) : extra;
   const start = end - left >= texts + 90 + words ? left : 0;
   const bar = Math.min(BAR, Math.max(LEAST_BAR, end - start - texts - words));
-  return { ...legend, start, bar, end, below };
+  return { ...legend, start, bar, end, below, note };
 }
 
 function paintLegend(context, { luts, theme, place: { legend, total, sans } }) {
-  const y = total - LEGEND / 2, { start, bar, low, high, masked } = legend;
+  const y = total - LEGEND / 2, { start, bar, low, high, masked, note } = legend;
   context.font = sans;
   context.textAlign = "left";
   context.fillStyle = theme.faint;
@@ -253,8 +257,9 @@ function paintLegend(context, { luts, theme, place: { legend, total, sans } }) {
   }
   context.fillStyle = theme.faint;
   context.fillText(high, from + bar + 6, y);
-  if (!masked) return;
   const x = from + bar + 6 + context.measureText(high).width;
+  if (note) context.fillText(note, x + APART, y);
+  if (!masked) return;
   paintHatch(context, theme, [x + 20, y - 6, 18, 12]);
   context.fillStyle = theme.faint;
   context.fillText(ellipsis(context, masked, legend.end - x - SWATCH), x + SWATCH, y);

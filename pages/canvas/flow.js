@@ -1,5 +1,6 @@
-// The data-flow diagram as SVG. Knows the payload of viz/flow.py and the places of flow_place.js;
-// reports the id of the op a reader chose. Knows no op by name.
+// The data-flow diagram as SVG. Knows the payload of viz/flow.py, the places of flow_place.js and
+// the pictures of flow_picture.js; reports the id of the op a reader chose. Knows no
+// op by name.
 
 const SVG = "http://www.w3.org/2000/svg";
 const ARROW = 6.5;
@@ -37,11 +38,20 @@ function pieces(from, to, plan) {
   });
 }
 
+// Between two boxes above each other.
+function drawStep(svg, [from, to], plan, stroke) {
+  const row = plan.rows.find(({ end }) => to.column < end), down = to.lane > from.lane ? 1 : -1;
+  const x = plan.x[to.column] + plan.widths[to.column] / 2;
+  const end = row.y(to.lane) - (down * BOX) / 2;
+  draw("path", { d: `M${x} ${end}l-3.6 ${-down * ARROW}h7.2z`, fill: stroke }, svg);
+}
+
 function drawEdge(svg, [from, to], plan, meta, theme) {
   const strong = to.state === "current";
   const stream = from.lane === meta.stream && to.lane === meta.stream;
   const faded = mix(theme.faint, theme.background, to.state === "later" ? 0.45 : 0.8);
   const stroke = strong ? theme.text : faded;
+  if (from.column === to.column) return drawStep(svg, [from, to], plan, stroke);
   for (const { path, end, goal } of pieces(from, to, plan)) {
     const width = strong ? 2 : stream ? 2.5 : 1.2;
     draw("path", { class: "edge", d: path, stroke, "stroke-width": width }, svg);
@@ -61,6 +71,7 @@ function drawEdges(svg, plan, meta, theme) {
 
 function lookOf(node, meta, { dark, background, text, faint }) {
   const role = meta.colours[node.role][dark ? "dark" : "light"];
+  if (node.door) return { fill: background, stroke: faint, text: faint, width: 1, dash: "3 3" };
   return {
     current: { fill: role, stroke: role, text: background, width: 1.5 },
     input: { fill: mix(role, background, 0.1), stroke: role, text, width: 2.5 },
@@ -79,11 +90,28 @@ function drawNode(svg, node, plan, meta, theme) {
   const ring = { x: x - 3, y: y - 3, width: width + 6, height: BOX + 6, rx: 8 };
   draw("rect", { class: "ring", ...ring }, group);
   const paint = { fill: look.fill, stroke: look.stroke, "stroke-width": look.width };
+  if (look.dash) paint["stroke-dasharray"] = look.dash;
   draw("rect", { class: "box", x, y, width, height: BOX, rx: 5.5, ...paint }, group);
-  const middle = { x: x + width / 2, y: y + BOX / 2 };
+  const middle = { x: x + width / 2, y: y + (node.picture ? PICTURE.top / 2 + 1 : BOX / 2) };
   const words = draw("text", { ...middle, "font-size": plan.size.font, fill: look.text }, group);
   words.textContent = node.label;
-  return { group, x, bottom: row.bottom };
+  if (node.weight) drawWeight(group, x + width, y, look, theme);
+  if (node.number) drawNumber(group, x, y, node.number, theme);
+  return { group, x, y, width, bottom: row.bottom };
+}
+
+// On the upper edge, at the right: the step reads the file.
+function drawWeight(group, right, y, look, theme) {
+  const paint = { fill: look.stroke, stroke: theme.background, "stroke-width": 1.5 };
+  draw("rect", { x: right - 11, y: y - 3.5, width: 7, height: 7, ...paint }, group);
+}
+
+// On the upper left corner: which of the marked steps it is.
+function drawNumber(group, x, y, number, theme) {
+  const paint = { fill: theme.text, stroke: theme.background, "stroke-width": 1.5 };
+  draw("circle", { cx: x + 1, cy: y + 1, r: 7.5, ...paint }, group);
+  const place = { class: "number", x: x + 1, y: y + 1.5, "font-size": 10, fill: theme.background };
+  draw("text", place, group).textContent = number;
 }
 
 // ---- the whole ----------------------------------------------------------------------------------
@@ -98,10 +126,21 @@ function paint(flow) {
   flow.drawn = meta.nodes.map((node) => drawNode(svg, node, plan, meta, theme));
   flow.svg.replaceWith(svg);
   flow.svg = svg;
+  paintPictures(flow, plan, width, theme);
   flow.tip.hide();
   const kept = meta.nodes.findIndex(({ id }) => id === focused);
   rove(flow, kept < 0 ? meta.nodes.findIndex((node) => node.state === "current") : kept);
   if (kept >= 0) flow.drawn[kept].group.focus({ preventScroll: true });
+}
+
+// The line below: what the marks mean.
+function explain({ legend }, meta) {
+  const lines = meta.legend.map(([mark, text]) => {
+    const line = element("span", "means");
+    line.append(element("i", mark), text);
+    return line;
+  });
+  legend.replaceChildren(...lines);
 }
 
 // One node is in the tab order; the arrow keys hand that place on.
@@ -161,16 +200,20 @@ function listen(flow) {
 export default component((host, port) => {
   const holder = element("div", "flow");
   const flow = { host, holder, port, svg: draw("svg", {}, holder), drawn: [], at: 0 };
+  flow.above = element("canvas", "above");
+  flow.legend = element("div", "legend");
+  holder.append(flow.above);
   flow.tip = makeTooltip(holder);
-  host.append(holder);
+  host.append(holder, flow.legend);
   listen(flow);
   const sizes = new ResizeObserver(() => paint(flow));
   sizes.observe(holder);
   const stopTheme = watchTheme(host, () => paint(flow));
   return {
-    update(meta) {
-      flow.meta = meta;
+    update(meta, arrays) {
+      Object.assign(flow, { meta, arrays });
       paint(flow);
+      explain(flow, meta);
     },
     stop() {
       sizes.disconnect();

@@ -1,12 +1,12 @@
 // From columns and lanes to pixels, in one row or wrapped into several. Knows the payload of
 // viz/flow.py and how wide a word is; draws nothing.
 
-const LANE = 33, BOX = 24, MARGIN = 4, BETWEEN = 20, WIDEST_GAP = 34;
+const LANE = 38, BOX = 31, NARROWEST = 40, MARGIN = 5, BETWEEN = 20, WIDEST_GAP = 34;
 // From roomy to tight, in pixels; the first with which the rows fit is taken.
 const SIZES = [
   { font: 12.5, pad: 9, gap: 17 },
   { font: 12, pad: 7, gap: 14 },
-  { font: 11, pad: 4, gap: 11 },
+  { font: 11, pad: 4, gap: 9 },
 ];
 
 // The width of each column: its widest label and the padding.
@@ -16,7 +16,7 @@ function columnWidths(nodes, size, family) {
   const widths = [];
   for (const { column, label } of nodes) {
     const width = Math.ceil(context.measureText(label).width) + 2 * size.pad;
-    widths[column] = Math.max(widths[column] ?? BOX, width);
+    widths[column] = Math.max(widths[column] ?? NARROWEST, width);
   }
   return widths;
 }

@@ -16,6 +16,7 @@ export default drawn({
   after: (view, event, chosen) => cellAfterKey(event, chosen, view.shape),
   size: (view) => view.shape,
   words: cellWords,
+  notes: ({ place }) => (place.several ? [place.several] : []),
   chosen: (meta) => meta.selected,
   csv: csvLines,
 });
@@ -69,10 +70,11 @@ function strongest({ values, shape }, row0, row1, column0, column1) {
   return best;
 }
 
-// -1 for masked, else the colour code 0..255.
-function codeOf(value, { palette, limit }) {
+// -1 for masked, else the colour code 0..255; with `low` on a logarithmic scale that begins there.
+function codeOf(value, { palette, limit, low }) {
   if (isMasked(value)) return -1;
-  const part = palette === "signed" ? (value / limit + 1) / 2 : value / limit;
+  const amount = low ? Math.log(value / low) / Math.log(limit / low) : value / limit;
+  const part = palette === "signed" ? (amount + 1) / 2 : amount;
   return Math.round(255 * Math.min(1, Math.max(0, part)));
 }
 

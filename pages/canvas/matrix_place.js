@@ -17,13 +17,14 @@ function placeMatrix(view, outer, saves) {
   const top = topOf(meta, rows, names, cw, mono, slant), under = top + height + (names ? 5 : TICKS);
   const narrow = meta.lens && cw < NARROW;
   const lens = narrow ? placeLens(rows, columns, left, width, under, small) : null;
-  const scale = legendOf(view);
+  const several = severalOf(view, width * ratio, height * ratio);
+  const scale = { ...legendOf(view), several };
   const wanted = left + Math.max(width + right, legendWidth(scale, sans, saves));
   const full = Math.min(outer, Math.ceil(wanted));
   const gap = (size) => (size < 10 ? 0 : Math.round((size < 20 ? 1 : 2) * ratio));
   return {
     ratio, outer, full, left, top, cw, ch, width, height, names, slant, lens, mono, sans, small,
-    total: (lens ? lens.bottom : under) + 3 + LEGEND,
+    total: (lens ? lens.bottom : under) + 3 + LEGEND, several,
     legend: placeLegend(scale, sans, left, full, saves),
     across: binPixels(columns, Math.max(1, Math.round(width * ratio)), gap(cw)),
     down: binPixels(rows, Math.max(1, Math.round(height * ratio)), gap(ch)),
@@ -53,11 +54,13 @@ function placeColumns(meta, rows, columns, room, font, slant) {
   return slanted;
 }
 
-// Square cells for token by token, rows of even height for vectors, one low row for a strip.
+// Square cells for token by token (or as high as there is room), rows of even height for vectors,
+// one low row for a strip.
 function cellHeight(meta, rows, across, names) {
   const down = (meta.height ?? MOST_HEIGHT) / rows;
   if (rows === 1) return Math.min(across < NUMBERED ? 18 : 24, down);
   if (!names) return Math.min(STRIP, down);
+  if (meta.square === false) return Math.min(MOST_CELL, down);
   return Math.min(rows < 3 ? Math.max(across, STRIP) : across, MOST_CELL, down);
 }
 
@@ -86,8 +89,15 @@ function placeLens(rows, columns, left, width, top, font) {
   };
 }
 
+// What is said where several numbers share a device pixel; "" where none do.
+function severalOf({ meta, shape: [rows, columns] }, width, height) {
+  const share = (count, pixels) => Math.max(1, Math.ceil(count / Math.max(1, Math.round(pixels))));
+  const n = share(rows, height) * share(columns, width);
+  return n > 1 && meta.labels.several ? fill(meta.labels.several, { n }) : "";
+}
+
 function legendOf({ meta, masked }) {
-  const low = digits(meta.palette === "signed" ? -meta.limit : 0, 3);
+  const low = digits(meta.low || (meta.palette === "signed" ? -meta.limit : 0), 3);
   return { low, high: digits(meta.limit, 3), masked: masked ? meta.labels.masked : "" };
 }
 

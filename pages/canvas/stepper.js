@@ -1,10 +1,12 @@
 // The bar that walks through the steps and layers of a page. It counts in the browser, shows each
 // press at once and reports where the reader came to rest: no press is lost, however slow a page.
-// Knows {steps, step, layer, n_layers, beyond, labels, revision}; knows no op and no sentence.
+// Knows {steps, of, names, step, layer, n_layers, before, beyond, play, keys, labels, revision};
+// knows no op and no sentence. How it plays stands in stepper_play.js.
 
 const PAUSE = 70;
 // Python answers a report with its revision. After a longer silence the report counts as lost.
 const PATIENCE = 5000;
+const LIST = 368; // pixels of the window that the list of keys takes
 // What uses the arrow keys itself.
 const ROLES = [
   "slider", "spinbutton", "textbox", "combobox", "listbox", "radio", "radiogroup", "tab", "tablist",
@@ -14,51 +16,91 @@ const OWN_ARROWS = ["input", "textarea", "select", "[contenteditable]:not([conte
   .concat(ROLES.map((role) => `[role=${role}]`))
   .join();
 
-const clamp = (value, last) => Math.max(0, Math.min(value, last));
+const clamp = (value, first, last) => Math.max(first, Math.min(value, last));
 
 // ---- where the reader is ------------------------------------------------------------------------
 
-// What lies beyond the steps, as the next page does, counts as one more.
-const lastStep = ({ steps, beyond }) => steps.length - (beyond ? 0 : 1);
+// The steps of a layer: where layers have lists of their own, the walk goes on from one to the next.
+const stepsOf = ({ steps, of }, layer) => (of ? steps[of[layer]] : steps);
+
+// What lies before or beyond the steps, as the next page does, counts as one more.
+function onward(meta, at, steps) {
+  if (!steps) return at;
+  const last = stepsOf(meta, at.layer).length - 1, step = at.step + steps;
+  if (step > last && meta.of && at.layer < meta.n_layers - 1) return { layer: at.layer + 1, step: 0 };
+  if (step < 0 && meta.of && at.layer > 0) {
+    return { layer: at.layer - 1, step: stepsOf(meta, at.layer - 1).length - 1 };
+  }
+  return { ...at, step: clamp(step, meta.before ? -1 : 0, last + (meta.beyond ? 1 : 0)) };
+}
+
+// Another layer at the same step, which may have another number there, or (where it is not) at 0.
+function toLayer(meta, at, layers) {
+  const layer = clamp(at.layer + layers, 0, Math.max(meta.n_layers - 1, 0));
+  const here = stepsOf(meta, at.layer), there = stepsOf(meta, layer);
+  if (here === there) return { ...at, layer };
+  return { layer, step: Math.max(there.indexOf(here[at.step]), 0) };
+}
 
 function press(bar, steps, layers) {
-  const step = clamp(bar.at.step + steps, lastStep(bar.meta));
-  const layer = clamp(bar.at.layer + layers, Math.max(bar.meta.n_layers - 1, 0));
-  if (step === bar.at.step && layer === bar.at.layer) return;
-  bar.at = { step, layer };
+  goTo(bar, toLayer(bar.meta, onward(bar.meta, bar.at, steps), layers));
+}
+
+function goTo(bar, at) {
+  if (at.step === bar.at.step && at.layer === bar.at.layer) return;
+  bar.at = at;
+  bar.due = true;
   clearTimeout(bar.timer);
   bar.timer = setTimeout(() => settle(bar), PAUSE);
   show(bar);
 }
 
 function settle(bar) {
+  const { step, layer } = bar.at, op = stepsOf(bar.meta, layer)[step] ?? null;
   bar.timer = 0;
   bar.revision += 1;
   bar.reportedAt = performance.now();
-  bar.port.setTriggerValue("move", { ...bar.at, revision: bar.revision });
+  bar.port.setTriggerValue("move", { step, op, layer, revision: bar.revision });
 }
 
-// Python's word counts once it has seen the last report and no press waits to be reported.
-function adopt(bar, { step, layer, steps, revision }) {
-  const answered = revision >= bar.revision || performance.now() - bar.reportedAt > PATIENCE;
-  if (bar.timer || !answered) return;
-  bar.revision = Math.max(bar.revision, revision);
-  bar.at = { step: clamp(step, steps.length - 1), layer: layer ?? 0 };
+// Python's word counts once it has seen the last report and no press waits to be reported. Returns
+// whether it counted: then the page shows where the reader is.
+function adopt(bar, meta) {
+  const answered = meta.revision >= bar.revision || performance.now() - bar.reportedAt > PATIENCE;
+  if (bar.timer || !answered) return false;
+  const layer = meta.layer ?? 0;
+  bar.revision = Math.max(bar.revision, meta.revision);
+  bar.at = { step: clamp(meta.step, 0, stepsOf(meta, layer).length - 1), layer };
+  bar.due = false;
+  return true;
 }
 
 // ---- what the reader sees -----------------------------------------------------------------------
 
-function show({ meta, at, holder, parts }) {
-  const { labels, steps, n_layers, beyond } = meta;
+function show({ meta, at, holder, parts, playing }) {
+  const { labels, n_layers } = meta, steps = stepsOf(meta, at.layer);
   holder.setAttribute("aria-label", labels.aria);
-  nameStep(parts.previous, labels.previous, steps[at.step - 1], labels);
-  nameStep(parts.next, labels.next, [...steps, beyond][at.step + 1], labels);
-  const step = Math.min(at.step + 1, steps.length);
+  nameStep(parts.previous, labels.previous, beside(meta, at, -1), labels);
+  nameStep(parts.next, labels.next, beside(meta, at, 1), labels);
+  const step = clamp(at.step + 1, 1, steps.length);
   parts.count.textContent = fill(labels.count, { step, steps: steps.length });
   parts.layer.hidden = !n_layers;
   parts.depth.textContent = fill(labels.layer, { layer: at.layer, last: n_layers - 1 });
   limit(parts.up, labels.layer_up, at.layer >= n_layers - 1);
   limit(parts.down, labels.layer_down, at.layer <= 0);
+  showPlay(parts, meta, playing);
+  showKeys(parts, meta);
+}
+
+// What a press leads to, in words; undefined where it leads nowhere.
+function beside(meta, at, steps) {
+  const to = onward(meta, at, steps);
+  if (to.step === at.step && to.layer === at.layer) return undefined;
+  const op = stepsOf(meta, to.layer)[to.step];
+  if (op === undefined) return to.step < 0 ? meta.before : meta.beyond;
+  const name = meta.names?.[op] ?? op;
+  if (to.layer === at.layer) return name;
+  return `${name} · ${fill(meta.labels.to_layer, { layer: to.layer })}`;
 }
 
 function nameStep(button, label, step, { named }) {
@@ -70,6 +112,41 @@ function nameStep(button, label, step, { named }) {
 function limit(button, label, end) {
   button.setAttribute("aria-label", label);
   button.setAttribute("aria-disabled", end);
+}
+
+function showPlay({ player, play, pace }, { labels, play: paces }, playing) {
+  player.hidden = !paces;
+  if (!paces) return;
+  const name = playing ? labels.stop : labels.play;
+  play.textContent = `${playing ? "■" : "▶"} ${name}`;
+  play.setAttribute("aria-pressed", Boolean(playing));
+  pace.setAttribute("aria-label", labels.pace);
+  if (pace.options.length !== paces.length) {
+    pace.replaceChildren(...paces.map((seconds) => new Option("", seconds)));
+    pace.value = paces[Math.floor(paces.length / 2)];
+  }
+  paces.forEach((seconds, i) => {
+    pace.options[i].textContent = fill(labels.seconds, { seconds });
+  });
+}
+
+function showKeys({ help, list }, { labels, keys }) {
+  help.hidden = !keys?.length;
+  help.firstChild.textContent = labels.keys;
+  list.setAttribute("aria-label", labels.keys);
+  list.replaceChildren(...(keys ?? []).map(([pressed, does]) => {
+    const line = element("div", "line"), names = element("span", "pressed");
+    names.append(...pressed.map((key) => element("kbd", "", key)));
+    line.append(names, element("span", "", does));
+    return line;
+  }));
+}
+
+// Above its button, inside the window.
+function placeKeys({ help, list }) {
+  const { left, top } = help.getBoundingClientRect();
+  list.style.left = `${Math.max(8, Math.min(left, innerWidth - LIST))}px`;
+  list.style.bottom = `${innerHeight - top + 8}px`;
 }
 
 function colour({ host, holder }) {
@@ -89,22 +166,28 @@ function makeButton(className, ...children) {
 }
 
 function build() {
-  const [count, layer, depth] = ["count", "layer", "depth"].map((name) => element("span", name));
-  const parts = { count, layer, depth };
+  const names = ["count", "layer", "depth", "player"];
+  const [count, layer, depth, player] = names.map((name) => element("span", name));
+  const parts = { count, layer, depth, player, pace: element("select", "pace") };
   parts.previous = makeButton("previous", "◀", element("span", "name"), element("kbd", "", "←"));
   parts.next = makeButton("next", element("span", "name"), "▶", element("kbd", "", "→"));
   parts.up = makeButton("up", "⇧↑");
   parts.down = makeButton("down", "⇧↓");
+  parts.play = makeButton("play");
+  parts.help = makeButton("help", element("span"), element("kbd", "", "?"));
+  parts.list = element("div", "list");
+  parts.list.popover = "auto";
   for (const live of [count, depth]) live.setAttribute("aria-live", "polite");
   layer.append(depth, parts.up, parts.down);
+  player.append(parts.play, parts.pace);
   return parts;
 }
 
-function assemble({ previous, count, layer, next }) {
+function assemble({ previous, player, count, layer, help, list, next }) {
   const holder = element("div", "stepper"), middle = element("div", "middle");
   const [left, right] = [element("div", "side"), element("div", "side")];
   left.append(previous);
-  middle.append(count, layer);
+  middle.append(player, count, layer, help, list);
   right.append(next);
   holder.append(left, middle, right);
   holder.setAttribute("role", "group");
@@ -117,42 +200,64 @@ const PLAIN = { ArrowLeft: [-1, 0], ArrowRight: [1, 0] };
 const SHIFTED = { ArrowUp: [0, 1], ArrowDown: [0, -1] };
 
 function onKey(bar, event) {
-  const move = (event.shiftKey ? SHIFTED : PLAIN)[event.key];
-  if (!move || event.defaultPrevented || event.altKey || event.ctrlKey || event.metaKey) return;
+  if (event.defaultPrevented || event.altKey || event.ctrlKey || event.metaKey) return;
   if (event.composedPath().some((node) => node.matches?.(OWN_ARROWS))) return;
-  if (move[1] && !bar.meta.n_layers) return;
+  const move = (event.shiftKey ? SHIFTED : PLAIN)[event.key];
+  if (event.key === "?" && bar.meta.keys?.length) bar.parts.list.togglePopover();
+  else if (move && (bar.meta.n_layers || !move[1])) {
+    stopPlaying(bar);
+    press(bar, ...move);
+  } else return;
   event.preventDefault();
-  press(bar, ...move);
 }
 
+// Whatever else the reader does ends the playing: `true` hears what a figure keeps for itself, too.
 function listen(bar) {
-  const { previous, next, up, down } = bar.parts;
+  const { previous, next, up, down, help, list, play: player } = bar.parts;
   const moves = [[previous, -1, 0], [next, 1, 0], [up, 0, 1], [down, 0, -1]];
   for (const [button, ...move] of moves) {
     button.addEventListener("click", () => press(bar, ...move));
   }
-  const stop = () => document.removeEventListener("keydown", hear);
-  const hear = (event) => (bar.host.isConnected ? onKey(bar, event) : stop());
-  document.addEventListener("keydown", hear);
+  player.addEventListener("click", () => (bar.playing ? stopPlaying : play)(bar));
+  help.popoverTargetElement = list;
+  list.addEventListener("beforetoggle", () => placeKeys(bar.parts));
+  const stop = () => heard.forEach(([name, does, early]) => {
+    document.removeEventListener(name, does, early);
+  });
+  const alive = (does) => (event) => (bar.host.isConnected ? does(event) : stop());
+  const other = alive((event) => {
+    if (!event.composedPath().includes(bar.parts.player)) stopPlaying(bar);
+  });
+  const heard = [
+    ["keydown", other, true],
+    ["pointerdown", other, true],
+    ["keydown", alive((event) => onKey(bar, event)), false],
+    ["visibilitychange", alive(() => document.hidden && stopPlaying(bar)), false],
+  ];
+  for (const [name, does, early] of heard) document.addEventListener(name, does, early);
   return stop;
 }
 
 export default component((host, port) => {
   const parts = build(), holder = assemble(parts);
-  const bar = { host, port, parts, holder, at: null, timer: 0, revision: 0, reportedAt: -Infinity };
-  host.append(holder);
-  const stopKeys = listen(bar);
+  const bar = { host, port, parts, holder, at: null, revision: 0, reportedAt: -Infinity };
+  Object.assign(bar, { timer: 0, due: false, playing: false, next: 0 });
+  const room = element("div", "room");
+  room.append(holder);
+  host.append(room);
+  const stopListening = listen(bar);
   const stopTheme = watchTheme(host, () => colour(bar));
   return {
     update(meta) {
       bar.meta = meta;
-      adopt(bar, meta);
+      if (adopt(bar, meta)) follow(bar);
       colour(bar);
       show(bar);
     },
     stop() {
       clearTimeout(bar.timer);
-      stopKeys();
+      clearTimeout(bar.next);
+      stopListening();
       stopTheme();
     },
   };

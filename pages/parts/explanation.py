@@ -1,30 +1,53 @@
-"""Explain this number: operands, products, their sum, the recorded value, equal or not.
+"""Explain this number: operands, products, their sum, the recorded value, equal or not; with doors
+to the ops that made the operands.
 
 Shows an Explanation of core; computes nothing itself. Everything goes through the escaping
 renderer.
 """
 
+from functools import reduce
+
 import streamlit as st
 
-from core.analyse import Explanation
+from core.analyse import Explanation, follow
 from core.analyse.turning import turn
-from pages.parts import html, terms, words
+from pages import canvas
+from pages.parts import equation, html, lesson, terms, trail, words
 from pages.parts.html import number
 
+BARS = 60  # of the picture of a sum so far
+WHY = dict.fromkeys(("dot", "score", "mix"), "sum")  # of a difference, by kind: what is rounded
+WHY |= dict.fromkeys(("sum", "position", "product", "times"), "once")
 
-def show(explanation: Explanation, trace, pointed: int | None = None) -> None:
-    """The panel for one number of a trace. pointed: the term that the pictures point at."""
-    e = explanation
+
+def show(explanation: Explanation, trace, pointed: int | None = None, crumbs: bool = True) -> None:
+    """The panel for one number of a trace. pointed: the term that the pictures point at. crumbs:
+    whether this is the number of the page, and the way to it is shown.
+    """
+    e, at = explanation, trail.here(explanation, trace.config)
     with st.container(key="explain", gap="xsmall"):
+        html.show(f"<h4>{words.html('explain.title')}</h4>")
+        if crumbs:
+            trail.show(at, trace)
         html.show(
-            f"<h4>{words.html('explain.title')}</h4>"
-            f'<p class="tw-caption">{_where(e, trace)}</p>{_formula(e)}{_turn(e, trace)}'
+            f'<p class="tw-caption">{_where(e, trace)}</p>{_formula(e, trace)}{_turn(e, trace)}'
         )
         if len(e.values):
-            terms.show(e, trace, pointed)
+            terms.show(e, trace, pointed, at)
         else:
             html.show(_hidden(e, trace))
-        html.show(_sums(e))
+        html.show(_so_far(e) + _sums(e, trace.config, at) + _why(e, trace) + _hint(e))
+    canvas.doors("doors", lambda said: _through(said, e, at, trace.config))
+
+
+def _through(said, e, at, config):
+    """Where a door leads: an operand of a term, or of a step behind the sum."""
+    kind, first, *slot = said.split()
+    if kind == "term":
+        operand = e.term(int(first)).operands[int(*slot)]
+    else:
+        operand = e.steps[int(first)].operand
+    trail.on(at, follow.origin(operand, config, at))
 
 
 def _hidden(e, trace):
@@ -45,8 +68,11 @@ def _where(e, trace):
     return " · ".join(parts)
 
 
-def _formula(e):
-    return f'<p class="tw-formula"><code>{html.rich(e.formula)}</code></p>'
+def _formula(e, trace):
+    """The formula in letters, and below it with the numbers of this cell."""
+    window = None if e.layer is None else trace.config.windows[e.layer]
+    lines = (html.rich(e.formula), equation.line(e, window))
+    return "".join(f'<p class="tw-formula"><code>{line}</code></p>' for line in lines)
 
 
 def _turn(e, trace):
@@ -63,18 +89,67 @@ def _turn(e, trace):
     return f'<p class="tw-caption">{line}</p>'
 
 
-def _sums(e):
+def _so_far(e):
+    """The sum after each term, the largest first, as bars from 0: of a long sum, every n-th."""
+    if len(e.values) <= terms.FEW:
+        return ""
+    sums = e.so_far().tolist()
+    n = len(sums)
+    shown = [sums[(n - 1) * i // (min(n, BARS) - 1)] for i in range(min(n, BARS))]
+    low, high = min(0.0, *sums), max(0.0, *sums)
+    span = high - low or 1.0
+    bars = "".join(_column(min(s, 0.0) - low, abs(s), s < 0, span) for s in shown)
+    said = {"n": f"{n:,}", "first": number(sums[0]), "half": number(sums[n // 2])}
+    said = words.text("explain.running", last=number(sums[-1]), **said)
+    return f'<div class="tw-run" role="img" aria-label="{said}" title="{said}">{bars}</div>'
+
+
+def _column(below, height, negative, span):
+    sizes = f"bottom:{100 * below / span:.1f}%;height:{100 * height / span:.1f}%"
+    return f'<i><b class="{"negative" * negative}" style="{sizes}"></b></i>'
+
+
+def _sums(e, config, at):
     """From the sum through the last steps to the value, beside the recorded one."""
     lines = []
     if len(e.values) > 1:
         lines.append((words.html("explain.sum", n=f"{len(e.values):,}"), number(e.total)))
-    for step in e.steps:
-        used = terms.in_brackets(step.sign, step.value) if step.sign else ""
-        name = words.text(f"steps.{step.name}")
-        left = words.html("explain.step", sign=step.sign, value=used, name=name)
-        lines.append((left, number(step.result)))
-    lines.append((f"<b>{words.html('explain.recorded')}</b>", f"<b>{number(e.recorded)}</b>"))
+    for n, step in enumerate(e.steps):
+        lines.append(_step(n, step, config, at))
+    exact = f"{e.recorded:.9g}"
+    recorded = f'<span data-recorded="{exact}" title="{exact}"><b>{number(e.recorded)}</b></span>'
+    lines.append((f"<b>{words.html('explain.recorded')}</b>", recorded))
     return sums(lines, verdict(e.equal, e.difference, e.tolerance))
+
+
+def _step(n, step, config, at):
+    """What is done (left) and the result so far (right); an operand that an op made is a door."""
+    begins, operand = not step.sign, step.operand
+    way = f'data-door="step {n}"' if operand and follow.origin(operand, config, at) else ""
+    used = number(step.result) if begins else terms.in_brackets(step.sign, step.value)
+    used = html.Made(terms.door(way, used, title=f"{step.value:.9g}"))
+    name, value = words.text(f"steps.{step.name}"), "" if begins else used
+    left = words.html("explain.step", sign=step.sign, value=value, name=name)
+    return left, used if begins else number(step.result)
+
+
+def _why(e, trace):
+    """Why the two numbers differ in their last digits; or that they do not."""
+    if not e.equal:
+        return ""
+    if not e.difference:
+        return f'<p class="tw-caption">{words.html("explain.exact")}</p>'
+    said = [words.html(f"explain.why_{WHY.get(e.kind, 'steps')}")]
+    if trace.catalogue.op(e.op, e.layer).together:
+        said.append(words.html("explain.why_joint"))
+    if e.gaps is not None:
+        said.append(words.html("explain.gaps", gaps=f"{e.gaps:.2g}"))
+    return f'<p class="tw-caption">{reduce(lesson.joined, said)}</p>'
+
+
+def _hint(e):
+    """What can be clicked, where something can."""
+    return f'<p class="tw-caption">{words.html("explain.doors")}</p>' if len(e.values) else ""
 
 
 def sums(lines: list[tuple[str, str]], verdict: str) -> str:

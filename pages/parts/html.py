@@ -16,6 +16,10 @@ class Token(str):
     """Text of a token: shown in mono, set apart, isolated from its surroundings."""
 
 
+class Made(str):
+    """HTML made here: put into a sentence as it is."""
+
+
 def rich(template: str, /, **values) -> str:
     """A template as HTML: escaped, then its mark-up, then its placeholders with escaped values."""
     html = escape(template, quote=False)
@@ -25,6 +29,8 @@ def rich(template: str, /, **values) -> str:
 
 
 def _value(value) -> str:
+    if isinstance(value, Made):
+        return value
     return token(value) if isinstance(value, Token) else escape(str(value))
 
 

@@ -8,7 +8,7 @@ from pages.parts import html, words
 from pages.parts.words import text
 from viz.matrix import matrix
 
-LABELS = ("tooltip", "masked", "selected", "save_png", "save_csv")
+LABELS = ("tooltip", "masked", "selected", "several", "save_png", "save_csv")
 TOKEN_AXES = ("seq", "query", "key")
 INDENT = 92  # pixels for row names: the same everywhere, so that strips align column by column
 # pixels in height: the cells of a figure, of a reduced weight matrix, of a picture on a card
@@ -16,12 +16,12 @@ TALLEST, PICTURE, THUMBNAIL = 460, 150, 250
 WHOLE, LOW, HIGH = 320, 5, 8  # of a whole matrix, and the least and the most of a cell of it
 
 
-def show(panel: Panel, trace, key: str, on_cell=None) -> None:
+def show(panel: Panel, trace, key: str, on_cell=None, name: str = "", **drawn) -> None:
     """One panel under its name: tokens as labels where an axis counts positions, plain numbers
-    elsewhere.
+    elsewhere. name: another than that of its part. drawn: what `payload` takes.
     """
-    html.show(_caption(panel))
-    canvas.matrix(payload(panel, trace), key=key, on_cell=on_cell)
+    html.show(_caption(panel, name))
+    canvas.matrix(payload(panel, trace, name=name, **drawn), key=key, on_cell=on_cell)
 
 
 def thumbnail(panel: Panel, trace, key: str) -> None:
@@ -29,25 +29,31 @@ def thumbnail(panel: Panel, trace, key: str) -> None:
     canvas.matrix(payload(panel, trace, lens=False, tallest=THUMBNAIL), key=key)
 
 
-def payload(panel: Panel, trace, lens: bool = True, tallest: int = 0) -> bytes:
-    """The panel as the canvas takes it; a reduced picture has no lens, and its
-    cells are no numbers to save; a thumbnail of one is no picture to save."""
+def payload(
+    panel: Panel, trace, lens: bool = True, tallest: int = 0, name="", rows=None, masked=""
+) -> bytes:
+    """The panel as the canvas takes it; a reduced picture has no lens, and its cells are no numbers
+    to save; a thumbnail of one is no picture to save. name: what it is called; rows: names of its
+    rows; masked: what an empty cell is.
+    """
     whole = panel.block == (1, 1)
     n_rows, n_columns = panel.values.shape
     tall = max(LOW * n_rows, min(HIGH * n_rows, WHOLE)) if panel.marks else TALLEST
+    labels = words.table("matrix", *LABELS) | {"aria": _aria(panel, name)}
     return matrix(
         panel.values,
-        rows=_row_names(panel, trace),
+        rows=rows or _row_names(panel, trace),
         columns=list(trace.tokens[:n_columns]) if panel.columns in TOKEN_AXES else None,
         row_title=_axis(panel.rows),
         column_title=_axis(panel.columns),
         palette="amount" if panel.amount else "signed",
         limit=panel.limit,
         selected=panel.selected,
-        marks=[_corners(mark, n_rows, n_columns) for mark in panel.marks],
-        labels=words.table("matrix", *LABELS) | {"aria": _aria(panel)},
+        marks=[*(_corners(mark, n_rows, n_columns) for mark in panel.marks), *panel.boxes],
+        labels=labels | ({"masked": masked} if masked else {}),
         name=panel.name,
         first_row=panel.first_row,
+        first_column=panel.first_column,
         column_step=panel.block[1],
         lens=lens and whole,
         saves=whole or lens,
@@ -79,9 +85,9 @@ def _axis(name):
     return text(f"axes.{name}") if name else ""
 
 
-def _aria(panel):
+def _aria(panel, name):
     rows, columns = panel.values.shape
-    return text("matrix.aria", name=_title(panel), rows=rows, columns=columns)
+    return text("matrix.aria", name=name or _title(panel), rows=rows, columns=columns)
 
 
 def _title(panel):
@@ -90,7 +96,7 @@ def _title(panel):
     return text(f"constants.{panel.name}") if panel.part == "constant" else words.short(panel.name)
 
 
-def _caption(panel):
+def _caption(panel, own):
     """Part, name and what the reader should know of how it is drawn."""
     note = ""
     if panel.block != (1, 1):
@@ -105,7 +111,12 @@ def _caption(panel):
         note += " · " + words.html(key, **values)
     if panel.row_scaled:
         note += " · " + words.html("matrix.row_scaled")
-    name = f"<code>{panel.name}</code>"
-    head = words.html("matrix.caption", part=words.text(f"parts.{panel.part}"), title=_title(panel))
+    name = "" if own else f"<code>{panel.name}</code>"
+    part = words.text(f"parts.{panel.part}")
+    head = (
+        html.rich("[[own]]", own=own)
+        if own
+        else words.html("matrix.caption", part=part, title=_title(panel))
+    )
     shown = f'<span class="{panel.role}">{head}</span> {name}<small>{note}</small>'
     return f'<p class="tw-panel-name">{shown}</p>'

@@ -40,18 +40,23 @@ def begin(names: dict[str, str]) -> None:
         _read(names)
 
 
-def follow(page: str, names: dict[str, str]) -> None:
+def follow(page: str, names: dict[str, str], kept=()) -> None:
     """Keep up with the browser: another page, or Back and Forward among the steps of this one.
 
-    Each page keeps its own op and cell. What a callback has just set wins over a link that the
-    browser has not caught up with.
+    Each page keeps its own op and cell; position, layer and head are those of its link, if it has
+    them (`kept`), for Back may lead to others. What a callback has just set wins over a link that
+    the browser has not caught up with.
     """
     state, moved = st.session_state, st.session_state.pop("moved", False)
     before, state["page"] = state.get("page", page), page
+    if get("mode") is None:  # its widget forgets where a page is left before it was drawn
+        state["mode"] = _mode()
     if before != page:
         places = state.setdefault("places", {})
         places[before] = {name: get(name) for name in OWN}
         state.update(places.pop(page, dict.fromkeys(OWN)))
+        if not moved:
+            _read_place(kept)
     elif not moved and state.get("written") not in (None, (page, _link())):
         _read(names)
 
@@ -63,20 +68,33 @@ def _link() -> dict:
 
 def _read(names):
     state, query = st.session_state, st.query_params
+    state["cell_axis"] = None  # a link does not say it
     state["asked_model"] = query.get("model")
     state["model"] = _one_of(query.get("model"), tuple(names))
     left_out = defaults()
     state["text"] = query.get("prompt", left_out["prompt"])
     state["lang"] = _one_of(query.get("lang"), lessons.LANGUAGES)
-    state["mode"] = _one_of(query.get("mode"), ("plain", "chat"))
+    state["mode"] = _mode()
     state["control"] = query.get("control") == "1"
     state["op"] = query.get("op")
     state["walk"] = _one_of(query.get("walk"), WALKS)
     state["together"] = query.get("together") == "1"
     state.update({name: _whole(query.get(name)) for name in NUMBERS})
     state.update({name: query.get(name, "")[:LONGEST_LINKED] or None for name in TEXTS})
-    state["at_layer"] = _whole(query.get("layer", left_out["layer"]))
-    state["at_head"] = _whole(query.get("head", left_out["head"]))
+    _read_place(PLACE)
+
+
+def _mode():
+    return _one_of(st.query_params.get("mode"), ("plain", "chat"))
+
+
+def _read_place(kept):
+    """Position, layer and head of the link, where its page keeps them."""
+    query, left_out = st.query_params, defaults()
+    if "pos" in kept:
+        st.session_state["pos"] = _whole(query.get("pos"))
+    for name in {"layer", "head"} & {*kept}:
+        st.session_state[f"at_{name}"] = _whole(query.get(name, left_out[name]))
 
 
 def _whole(text):
@@ -110,6 +128,11 @@ def settle(**values) -> None:
 def place(page: str, **own) -> None:
     """Set op or cell of another page, to go there."""
     st.session_state.setdefault("places", {})[page] = {**dict.fromkeys(OWN), **own}
+
+
+def kept(page: str, name: str):
+    """What another page keeps under a name of its own, or None."""
+    return (get("places") or {}).get(page, {}).get(name)
 
 
 def prompt() -> str:

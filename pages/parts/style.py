@@ -5,7 +5,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from viz.theme import ROLES, RUST, TEAL
+from viz.theme import BACKGROUND, ROLES, RUST, TEAL
 
 
 @cache
@@ -13,6 +13,7 @@ def _sheet(mode: str) -> str:
     colours = {name: shades[mode] for name, shades in ROLES.items()}
     colours |= {"positive": TEAL[mode][-1], "negative": RUST[mode][-1]}
     variables = "".join(f"--tw-{name}:{colour};" for name, colour in colours.items())
+    variables += f"--st-background-color:{BACKGROUND[mode]};"  # only components have it
     here = Path(__file__).parent
     files = [here / "style.css", *sorted(here.parent.glob("views/*/*.css"))]
     rules = "\n".join(file.read_text(encoding="utf-8") for file in files)

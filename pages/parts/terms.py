@@ -1,5 +1,6 @@
 """The terms of an explained number as a list: which of them, in which order, and the one that the
-pictures point at. A click on a term points at it, and so does a click in a picture.
+pictures point at. A click on a term points at it, and so does a click in a picture. An operand that
+an op made is a door to it.
 
 Shows an Explanation of core; computes nothing itself. Everything goes through the escaping
 renderer.
@@ -7,6 +8,7 @@ renderer.
 
 import streamlit as st
 
+from core.analyse import follow
 from core.analyse.view import place_of_output
 from core.model.axes import OP_AXES, VOCAB_OPS
 from pages import canvas
@@ -19,12 +21,14 @@ SHORT = 256  # a sum of so many is listed whole
 LONGEST = 4096  # and one of so many where the reader asks for it
 
 
-def show(e, trace, pointed: int | None) -> None:
-    """The list, with the sum so far, and a switch for its order. pointed: a term's number."""
+def show(e, trace, pointed: int | None, at: follow.Place) -> None:
+    """The list, with the sum so far, and a switch for its order. pointed: a term's number. at:
+    where the explained number is shown.
+    """
     order = _order(len(e.values))
     listed = e.top(FEW) if order == "largest" else e.all(by_size=order == "size")
     with st.container(key="terms"):
-        html.show(_table(e, listed, trace, pointed))
+        html.show(_table(e, listed, trace, pointed, at))
     if pointed is not None:
         canvas.rows(key="term_rows", on_row=lambda row: session.put(term=(e.op, row)))
 
@@ -117,7 +121,7 @@ def coordinate(axis: str, i: int, trace) -> str:
     return str(i)
 
 
-def _table(e, listed, trace, pointed):
+def _table(e, listed, trace, pointed, at):
     """The terms, each with its operands, a bar and the sum so far."""
     several = len(e.values) > 1
     head = [_first_head(e, listed), _operands_head(e, listed), _terms_head(e), ""]
@@ -126,12 +130,14 @@ def _table(e, listed, trace, pointed):
     for t in listed:
         so_far += t.value
         label = _source(t.operands[0], e.layer) if _mixed(listed) else _label(t, e, trace)
-        rows.append([label, *_cells(t, e, largest), number(so_far, 3) if several else ""])
+        factors = _factors(t, e, pointed is not None, trace.config, at)
+        value = [f"<b>{number(t.value, 3)}</b>", bar(t.value, largest)]
+        rows.append([label, factors, *value, number(so_far, 3) if several else ""])
         marks.append(_mark(t, pointed))
     if (left := len(e.values) - len(listed)) > 0:
         rows.append([rest(left), "", number(e.rest(len(listed)), 3), "", number(e.total, 3)])
         marks.append("")
-    return html.table(head, rows, "mono", marks)
+    return html.table(head, rows, "mono tw-terms", marks)
 
 
 def _mark(t, pointed):
@@ -188,16 +194,26 @@ def _between(e):
     return " − " if e.kind in ("layer_norm", "softmax") else " × "
 
 
-def _cells(t, e, largest):
-    """Operands, value and bar of one term."""
+def _factors(t, e, points, config, at):
+    """The operands of one term. points: whether a weight can be pointed at in the pictures."""
     between, (first, *others) = _between(e), t.operands
     used = [number(first.value, 3), *(in_brackets(between, o.value, 3) for o in others)]
-    factors = between.join(
-        f'<span class="{o.role}">{value}</span>' for o, value in zip(t.operands, used, strict=True)
-    )
+    factors = []
+    for slot, (operand, shown) in enumerate(zip(t.operands, used, strict=True)):
+        way = f'data-door="term {t.number} {slot}"' if follow.origin(operand, config, at) else ""
+        if not way and points and operand.kind == "weight":
+            way = f'data-row="{t.number}"'
+        factors.append(door(way, shown, operand.role))
     exact = between.join(f"{o.value:.9g}" for o in t.operands)
-    shown = f'<span class="tw-nowrap" title="{exact}">{factors}</span>'
-    return [shown, f"<b>{number(t.value, 3)}</b>", bar(t.value, largest)]
+    return f'<span class="tw-nowrap" title="{exact}">{between.join(factors)}</span>'
+
+
+def door(way: str, shown: str, role: str = "", title: str = "") -> str:
+    """A number as HTML: a button where a way leads on from it. way: an attribute, or nothing."""
+    named = f' title="{title}"' if title else ""
+    if not way:
+        return f'<span class="{role}"{named}>{shown}</span>'
+    return f'<button type="button" class="tw-to {role}" {way}{named}>{shown}</button>'
 
 
 def bar(value: float, largest: float) -> str:

@@ -9,7 +9,6 @@ import streamlit as st
 from core.analyse import learning
 from core.analyse.learning import Moment, Skill
 from core.files.checkpoints import Checkpoint, Training
-from pages import canvas
 from pages.parts import models, presets, run, session, walk, words
 from pages.parts.html import number, percent
 from pages.parts.words import text
@@ -103,10 +102,9 @@ def bar(story: Story, at: int) -> None:
     def moved():
         go_to(story, st.session_state["walk_training"]["move"]["step"])
 
-    labels = words.table("stepper", *walk.LABELS) | {"aria": text("learning.aria")}
     steps = [text("learning.step", step=told.step) for told in story.moments]
-    data = {"steps": steps, "step": at, "layer": 0, "n_layers": 0, "labels": labels}
-    canvas.stepper(data, key="walk_training", on_move=moved)
+    data = {"steps": steps, "step": at, "layer": 0, "n_layers": 0}
+    walk.bar(data, "walk_training", moved, aria=text("learning.aria"))
 
 
 def go_to(story: Story, at: int) -> None:

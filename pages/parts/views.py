@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from pages import canvas
 from pages.parts import html, inputs, journey, lesson, session, small, walk, words
 from pages.parts.words import text
 
@@ -41,6 +40,7 @@ def show(page: str, views: dict[str, Callable], trace, tags=(), layer: int | Non
     if session.get("onward") == page:
         session.settle(onward=None)
         journey.go(journey.after(page))
+    walk.leave()
     html.show(f'<h1 class="tw-title">{html.rich(whole.title)}</h1>')
     _switch(page, names, view)
     with st.bottom:  # before what may be refused: the way to the other views stays
@@ -61,8 +61,6 @@ def show(page: str, views: dict[str, Callable], trace, tags=(), layer: int | Non
     with right:
         lesson.look(this, "narrow", **values)
         shown.draw()
-    if layer is not None:
-        walk.shortcuts()
 
 
 def go(page: str, before: str, after: str) -> None:
@@ -103,8 +101,7 @@ def _bar(page, names, view, layer, n_layers):
         if layer is not None:
             session.put(at_layer=move["layer"])
 
-    labels = words.table("stepper", *walk.LABELS) | {"aria": text("views.switch")}
     data = {"steps": [name(page, each) for each in names], "step": names.index(view)}
     data |= {"layer": layer or 0, "n_layers": 0 if layer is None else n_layers}
     data |= {"beyond": text(f"pages.{journey.after(page)}")}
-    canvas.stepper(data | {"labels": labels}, key=key, on_move=moved)
+    walk.bar(data, key, moved, aria=text("views.switch"))

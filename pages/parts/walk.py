@@ -6,11 +6,14 @@ import streamlit as st
 
 from core.analyse.view import column_axis
 from pages import canvas
-from pages.parts import inputs, session, words
+from pages.parts import inputs, journey, session, words
 from pages.parts.words import text
 
 SHORT = ("attn.scores", "attn.masked", "attn.weights", "attn.mix", "resid_mid")  # for a class
-LABELS = ("aria", "previous", "next", "named", "layer_up", "layer_down", "count", "layer")
+LABELS = ("aria", "previous", "next", "named", "layer_up", "layer_down", "to_layer")
+LABELS += ("count", "layer", "keys", "play", "stop", "pace", "seconds")
+KEYS = {"steps": "← →", "layers": "⇧ ↑ ↓", "figure": "← ↑ → ↓", "diagram": "⏎", "list": "?"}
+PACES = (1, 2, 4)  # seconds per step while the walk plays
 
 
 def pick() -> str:
@@ -62,9 +65,21 @@ def chosen(key: str, op: str, panel):
     return on_cell
 
 
-def to_op(op: str) -> None:
-    """Go to an op of the block."""
-    session.put(op=op)
+def to_op(op: str, way: str) -> None:
+    """Go to an op of the block; one that the short walk leaves out is a step of the whole walk."""
+    session.put(op=op, walk=session.WALKS[0] if way == "short" and op not in SHORT else way)
+
+
+def to_page(name: str, **place) -> None:
+    """Go to another page, as soon as this one runs again: `leave` goes. For callbacks."""
+    session.put(door={"name": name, **place})
+
+
+def leave() -> None:
+    """Go to the page that the last step led to, if it led to another one."""
+    if door := session.get("door"):
+        session.settle(door=None)
+        journey.go(**door)
 
 
 def settle(view) -> None:
@@ -73,18 +88,58 @@ def settle(view) -> None:
         session.settle(cell=None, cell_axis=None)
 
 
-def bar(ops, op: str, layer: int = 0, n_layers: int = 0) -> None:
-    """Previous and next step, and the layer where there are some: by buttons and by arrow keys."""
+def bar(data: dict, key: str, on_move, **labels: str) -> None:
+    """The bar that steps, by buttons and by arrow keys, with the list of all keys. data: as
+    `canvas.stepper` takes it, without words; labels: other words than the usual ones.
+    """
+    has = {"layers": data["n_layers"], "diagram": "play" in data}
+    told = [name for name in KEYS if has.get(name, True)]
+    keys = [[KEYS[name].split(), text(f"stepper.key_{name}")] for name in told]
+    said = words.table("stepper", *LABELS) | labels
+    canvas.stepper(data | {"keys": keys, "labels": said}, key=key, on_move=on_move)
+
+
+def block_bar(catalogue, layer: int, op: str, way: str) -> None:
+    """Through the ops of the block and on to the next layer, then to the next page; the short walk
+    stays in its layer.
+    """
+    lists = [steps(catalogue, n, way) for n in range(len(catalogue.blocks))]
+    data = {"layer": layer, "n_layers": len(lists), "step": lists[layer].index(op), "play": PACES}
+    data |= {"names": {id: words.short(id) for id in (*catalogue.before, *set().union(*lists))}}
+    if way == "short":
+        data |= {"steps": lists[layer]}
+    else:
+        several = list(dict.fromkeys(lists))
+        data |= {"steps": several, "of": [several.index(each) for each in lists]}
+        data |= {"before": text("pages.embedding"), "beyond": words.short([*catalogue.after][0])}
+    bar(data, "stepper", lambda: _moved(catalogue))
+
+
+def _moved(catalogue):
+    move = st.session_state["stepper"]["move"]
+    if move["op"] is not None:
+        session.put(op=move["op"], at_layer=move["layer"])
+    elif move["step"] < 0:
+        to_page("embedding")
+    else:
+        to_page("output", op=[*catalogue.after][0])
+
+
+def output_bar(catalogue, op: str) -> None:
+    """Through the ops behind the blocks; before them comes the last op of the last block."""
+    ops, last = [*catalogue.after], len(catalogue.blocks) - 1
+    end = [*catalogue.blocks[last]][-1]
 
     def moved():
-        move = st.session_state["walk"]["move"]
-        session.put(op=ops[move["step"]])
-        if n_layers:
-            session.put(at_layer=move["layer"])
+        move = st.session_state["stepper"]["move"]
+        if move["op"] is None:
+            to_page("block", op=end, at_layer=last, together=session.kept("block", "together"))
+        else:
+            session.put(op=move["op"])
 
-    steps, labels = [words.short(name) for name in ops], words.table("stepper", *LABELS)
-    data = {"steps": steps, "step": ops.index(op), "layer": layer, "n_layers": n_layers}
-    canvas.stepper({**data, "labels": labels}, key="walk", on_move=moved)
+    data = {"steps": ops, "names": {id: words.short(id) for id in ops}, "step": ops.index(op)}
+    data |= {"layer": 0, "n_layers": 0, "before": words.short(end)}
+    bar(data, "stepper", moved, aria=text("stepper.aria_output"))
 
 
 def roles(view, n_tokens: int) -> list[str | None]:
@@ -94,8 +149,3 @@ def roles(view, n_tokens: int) -> list[str | None]:
         marks[view.index[2]] = "key"
         marks[view.index[1]] = "query"
     return marks
-
-
-def shortcuts() -> None:
-    """What the keys do, for who wants to know."""
-    st.caption(text("stepper.keys"))

@@ -22,19 +22,51 @@ def explained(reader):
     return reader.key("explain")
 
 
-def test_twenty_fast_presses_end_on_the_last_step(reader):
-    reader.open("/block")
-    reader.press(*["ArrowRight"] * 20)
-    expect(explained(reader)).to_contain_text(BLOCK_IDS[-1])
+def counted(reader):
+    """The step and the layer that the bar shows."""
+    bar = reader.key("stepper")
+    return bar.locator(".count").inner_text(), bar.locator(".depth").inner_text()
+
+
+def test_twenty_fast_presses_end_on_the_next_layers_first_step(reader):
+    n = len(BLOCK_IDS)
+    reader.open("/block", layer=3)
+    reader.press(*["ArrowRight"] * n)
+    expect(explained(reader)).to_contain_text(f"{BLOCK_IDS[0]} · layer 4")
     reader.calm()
-    assert (
-        reader.key("walk").locator(".count").inner_text() == f"{len(BLOCK_IDS)} / {len(BLOCK_IDS)}"
-    )
-    assert f"op={BLOCK_IDS[-1]}" in reader.page.url
+    assert counted(reader) == (f"1 / {n}", "layer 4 of 0–29")
+    assert "layer=4" in reader.page.url
     reader.press("ArrowLeft", "ArrowLeft")
-    expect(explained(reader)).to_contain_text(BLOCK_IDS[-3])
+    expect(explained(reader)).to_contain_text(f"{BLOCK_IDS[-2]} · layer 3")
     reader.calm()
-    assert f"op={BLOCK_IDS[-3]}" in reader.page.url
+    assert f"op={BLOCK_IDS[-2]}" in reader.page.url and "layer=3" in reader.page.url
+
+
+def test_behind_the_last_layer_comes_the_output_and_back(reader):
+    reader.open("/block", model="nano", layer=1, op="resid_post")
+    with reader.rerun():
+        reader.press("ArrowRight")
+    reader.page.wait_for_url("**/output?*")
+    expect(explained(reader)).to_contain_text("final_norm")
+    reader.calm()
+    reader.press("ArrowLeft")
+    reader.page.wait_for_url("**/block?*")
+    expect(explained(reader)).to_contain_text("resid_post · layer 1")
+
+
+def test_the_walk_plays_until_the_reader_does_anything(reader):
+    reader.open("/block", model="nano", op="attn.scores")
+    player = reader.key("stepper").locator(".play")
+    reader.key("stepper").locator("select").select_option("1")
+    player.click()
+    expect(player).to_have_attribute("aria-pressed", "true")
+    expect(explained(reader)).to_contain_text("attn.weights", timeout=20_000)  # two steps on
+    reader.page.locator("h1").click()
+    expect(player).to_have_attribute("aria-pressed", "false")
+    reader.calm()
+    stopped = counted(reader)
+    reader.calm(1_300)
+    assert counted(reader) == stopped
 
 
 def test_back_and_forward_walk_over_the_steps(reader):
@@ -74,12 +106,12 @@ def test_arrows_in_the_prompt_box_do_not_step(reader):
     for key in ("ArrowRight", "ArrowLeft", "ArrowRight", "Shift+ArrowUp"):
         reader.page.keyboard.press(key)
     reader.calm(600)  # the stepper would have reported within 70 ms
-    assert reader.key("walk").locator(".count").inner_text() == f"1 / {len(BLOCK_IDS)}"
+    assert counted(reader)[0] == f"1 / {len(BLOCK_IDS)}"
     assert "op=" not in reader.page.url
 
 
 def test_tab_reaches_strip_figure_and_stepper_and_arrows_work_there(reader):
-    reader.open("/block", op="attn.q", pos=1)
+    reader.open("/block", op="attn.q", pos=1, together=1)
     reached = {}
     for _ in range(90):
         reader.page.keyboard.press("Tab")
@@ -94,14 +126,15 @@ def test_tab_reaches_strip_figure_and_stepper_and_arrows_work_there(reader):
 
 
 def _press_there(reader, name):
-    """The key that is at home where the focus is, and what it must have done."""
-    key, sign = {
-        "strip": ("ArrowRight", "(2)"),
-        "figure": ("ArrowUp", "(1)"),
-        "stepper": ("Enter", "attn.k"),
+    """The keys that are at home where the focus is, and what they must have done."""
+    keys, sign = {
+        "strip": (["ArrowRight"], "(2)"),
+        "figure": (["ArrowRight", "ArrowUp"], "(1)"),
+        "stepper": (["Enter"], "attn.k"),  # and no step before
     }[name]
     before = reader.page.evaluate(FOCUS)
-    reader.page.keyboard.press(key)
+    for key in keys:
+        reader.page.keyboard.press(key)
     expect(explained(reader)).to_contain_text(sign)
     reader.calm()
     assert reader.page.evaluate(FOCUS).split()[0] == before.split()[0]  # the focus has stayed
@@ -128,8 +161,9 @@ def test_a_position_chosen_in_the_strip_is_explained(reader):
 
 
 def test_a_box_of_the_diagram_goes_to_its_step(reader):
-    reader.open("/block")
-    with reader.rerun():
-        reader.key("diagram").locator('[data-id="mlp.hidden"]').click()
-    expect(explained(reader)).to_contain_text("mlp.hidden")
-    assert "op=mlp.hidden" in reader.page.url
+    reader.open("/block", op="mlp.hidden")
+    for op in ("attn.mix", "mlp.out"):  # one that is done, one that is to come
+        with reader.rerun():
+            reader.key("diagram").locator(f'[data-id="{op}"]').click()
+        expect(explained(reader)).to_contain_text(op)
+        assert f"op={op}" in reader.page.url

@@ -101,7 +101,7 @@ def test_other_models_fit(visit, families, model, language, n_steps):
             reader.calm()
             assert_fits(reader)
         if path == "/block":
-            assert reader.key("walk").locator(".count").inner_text() == f"1 / {n_steps}"
+            assert reader.key("stepper").locator(".count").inner_text() == f"1 / {n_steps}"
 
 
 def test_every_op_of_the_largest_block_fits_on_a_narrow_screen(visit, families):

@@ -63,6 +63,8 @@ def test_the_main_path(visit, browser, smollm):
     expect(explained).to_contain_text("attn.weights")
     reader.calm()
 
+    with reader.rerun():
+        reader.key("together").get_by_text(lessons.text("en", "block.all")).click()
     before = reader.explanation()
     click_cell(reader, "output_attn.weights", 0.25, 0.75)
     clicked = reader.explanation()
@@ -95,7 +97,7 @@ def test_a_link_works_as_the_very_first_request_of_a_server(visit, tmp_path):
     reader = visit()
     with harness.server(tmp_path / "log") as address:
         fresh = visit(address=address).open("/block", **DEEP)
-        assert fresh.key("walk").is_visible()
+        assert fresh.key("stepper").is_visible()
         assert fresh.page.get_by_test_id("stSidebar").is_visible()
         assert "stop_tokens" in fresh.page.locator(".st-key-journey").inner_html()
         reader.open("/block", **DEEP)

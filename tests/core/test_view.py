@@ -171,7 +171,7 @@ def test_a_long_prompt_shows_the_rows_around_the_chosen_one(tiny_name):
     n, at = 1000, 900
     trace = run(RunSpec(tiny_name, ids=[290 - i % 40 for i in range(n)]))
     panel = step_view(trace, "attn.weights", 1, 0, at, 7).output
-    assert panel.values.shape == (100, n) and panel.n_rows == n
+    assert panel.values.shape == (66, n) and panel.n_rows == n
     assert panel.selected == (at - panel.first_row, 7)
     expected = trace.read("attn.weights", 1)[0, at, : at + 1]
     assert np.array_equal(panel.values[panel.selected[0], : at + 1], expected)
@@ -180,8 +180,8 @@ def test_a_long_prompt_shows_the_rows_around_the_chosen_one(tiny_name):
 
 @pytest.mark.parametrize(
     ("row", "rows", "columns", "expected"),
-    [(0, 10, 5, (0, 10)), (0, 1000, 1000, (0, 100)), (999, 1000, 1000, (900, 1000)),
-     (500, 1000, 1000, (450, 550)), (3, 9, 10**6, (3, 4))],
+    [(0, 10, 5, (0, 10)), (0, 1000, 1000, (0, 66)), (999, 1000, 1000, (934, 1000)),
+     (500, 1000, 1000, (467, 533)), (3, 9, 10**6, (3, 4))],
 )  # fmt: skip
 def test_windows_by_hand(row, rows, columns, expected):
     assert window(row, rows, columns) == expected
@@ -196,3 +196,15 @@ def test_one_outlier_row_does_not_set_the_scale_of_another():
     values = np.array([[1000, -3000], [2, -4]], np.float32)
     assert rows_around("x", "output", "mlp", values, ("seq", "neurons"), 1, 0).limit == 4
     assert magnitude(np.array([[-np.inf, np.nan, 0]], np.float32)) == 1
+
+
+def test_a_turned_row_opens_at_the_number_that_changed_most(trace):
+    before, after = (trace.read(op, 1)[4, 3] for op in ("attn.q", "attn.q_rot"))
+    *_, dim = step_view(trace, "attn.q_rot", 1, 3, 4).index
+    assert abs(after - before)[dim] == abs(after - before).max() > 0
+    first = trace.read("attn.q_rot", 1)[0, 3]
+    assert step_view(trace, "attn.q_rot", 1, 3, 0).index[-1] == abs(first).argmax()
+
+
+def test_a_map_of_256_tokens_is_whole():
+    assert window(7, 256, 256) == (0, 256)

@@ -6,7 +6,7 @@ are small, but no two of a model are alike where a lesson could mix them up.
 
 from functools import cache
 
-from core.analyse import traits
+from core.analyse import misreadings, traits
 from core.model.config import ModelConfig, Rope, Scaling
 from core.record.catalogue import catalogue_of
 
@@ -59,7 +59,20 @@ def places(config):
 # the views of pages but the first of each, whose lesson is the page's
 VIEWS = """tokens.compare tokens.chat tokens.space tokens.vocabulary
 embedding.neighbours embedding.arithmetic embedding.map embedding.tied
-positions.clocks positions.distance positions.longer""".split()
+positions.clocks positions.distance positions.longer block.layers""".split()
+
+
+# the ops at which something is often believed, and the values of a run that the answer may name
+GUESSED, SUMMED = "n_known n_right", ""
+CACHED = "cache_shape cache_bytes keys_op n_same n_compared query_bytes"
+ENTERED, NEAR = "n_same n_turning", "near_first near_last n_falling best best_score key_token key"
+MISREAD = dict.fromkeys("attn.masked resid_post final_norm logits probs".split(), GUESSED)
+MISREAD |= dict.fromkeys(("attn_norm", "resid_mid"), SUMMED)
+MISREAD |= dict.fromkeys(("attn.q", "attn.k"), CACHED)
+MISREAD |= dict.fromkeys(("embed", "resid_pre", "attn.q_rot"), ENTERED)
+MISREAD |= dict.fromkeys(("attn.k_rot", "attn.scores"), NEAR)
+MISREAD |= {"attn.weights": "key_token weight share"}
+MISREAD = {op: frozenset(names.split()) for op, names in MISREAD.items()}
 
 
 def page_tags(config):
@@ -78,8 +91,10 @@ def variants() -> list[tuple[str, str, frozenset]]:
     """Every lesson in every form that some model shows: kind, name, tags."""
     found = {}
     for config in CONFIGS.values():
+        own = misreadings.tags(config)  # of the section Misread alone
         for op, _ in places(config):  # the figures show one position, or all of them
-            found |= {("ops", op.id, op.tags | more): None for more in (set(), {"together"})}
+            tags = op.tags | (own if op.id in MISREAD else set())
+            found |= {("ops", op.id, tags | more): None for more in (set(), {"together"})}
         for page, tags in page_tags(config):
             found[("pages", page, tags)] = None
             own = (view for view in VIEWS if view.startswith(f"{page}."))

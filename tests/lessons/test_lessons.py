@@ -15,7 +15,7 @@ import lessons
 from core.errors import SENTENCES
 from core.model.axes import OP_AXES
 from lessons import loader
-from tests.lessons.models import VIEWS, variants
+from tests.lessons.models import MISREAD, VIEWS, variants
 
 OPS = list(OP_AXES)
 PAGES = "start tokens embedding block positions output learning".split()
@@ -77,6 +77,8 @@ def allowed(kind: str, name: str, field: str, body: str) -> set[str]:
         return NUMBERS
     if kind == "views" or name in WITH_VIEWS:  # tests/pages shows them all, with their own values
         return placeholders(body)
+    if field == "misread":
+        return NUMBERS | TEXTS | MISREAD[name]
     from_run = FROM_RUN if kind == "pages" and field in ("look", "reveal") else set()
     return NUMBERS | TEXTS | from_run
 

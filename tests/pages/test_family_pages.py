@@ -19,8 +19,9 @@ FAMILIES = ("gpt2", "gemma2", "gemma3", "olmo2", "gpt_neox", "smollm3")
 EACH = pytest.mark.parametrize("family", FAMILIES)
 # every lesson of every family is rendered in both languages by tests/lessons
 BOTH = [(family, "en") for family in FAMILIES] + [("gpt2", "zh"), ("gemma2", "zh")]
-EVERY_VIEW = [("tokens", "merges"), ("embedding", "row")]  # those of positions have own tests
-EVERY_VIEW += [tuple(view.split(".")) for view in VIEWS if not view.startswith("positions")]
+EVERY_VIEW = [("tokens", "merges"), ("embedding", "row")]  # others have own tests
+OWN_TESTS = ("positions", "block")
+EVERY_VIEW += [tuple(view.split(".")) for view in VIEWS if not view.startswith(OWN_TESTS)]
 EACH_IN_A_LANGUAGE = pytest.mark.parametrize("family, language", BOTH)
 PROMPT = "the cat and the other cat"
 DOUBLE_SIGN = re.compile(r"[−+] −\d")  # a negative number that is added stands in brackets

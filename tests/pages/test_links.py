@@ -41,6 +41,9 @@ BAD = [
     {"op": "logits", "cell": 49152},
     {"op": "final_norm", "cell": 576, "pos": 99},
     {"layer": 3, "head": 99, "op": "attn.k", "cell": 77, "pos": 4},
+    {"walk": "zzz"},
+    {"walk": "Short", "together": "true"},
+    {"walk": "short", "op": "mlp.up"},
 ]
 
 

@@ -13,6 +13,7 @@ from tests import nano_shape
 from tests.pages import reader
 
 ROW = re.compile(r'<tr data-row="(\d+)"( class="tw-here")?>')
+TERMS = '<table class="tw-table mono tw-terms'
 MATRICES = "attn.q attn.k attn.v attn.out mlp.gate mlp.up mlp.out".split()
 
 
@@ -33,7 +34,7 @@ def small(folder, monkeypatch):
 
 def listed(app):
     """The rows of the list of terms: what its first cells say."""
-    (table,) = (part for part in reader.html(app) if part.startswith('<table class="tw-table mono'))
+    (table,) = (part for part in reader.html(app) if part.startswith(TERMS))
     return [reader.plain(row) for row in re.findall(r"<tr[^>]*><td>(.*?)</td>", table)]
 
 
@@ -45,7 +46,8 @@ def rows(app):
 
 def pictures(app):
     """The matrices that are shown whole."""
-    return [meta for meta in reader.canvases(app) if meta.get("marks")]
+    shown = reader.canvases(app)
+    return [m for m in shown if m.get("marks") and m["exact"] and len(m["rows"]) > 1]
 
 
 @pytest.mark.parametrize("op, n", [("attn.q", 48), ("attn.out", 48), ("mlp.out", 128)])

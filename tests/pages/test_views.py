@@ -22,6 +22,12 @@ EACH_FORM = pytest.mark.parametrize("language, model", FORMS)
 SECTIONS = ("gist", "idea", "maths", "look", "predict")
 
 
+def opened(page, view, **link):
+    """The view of a page; on the block page all layers are one of the ways through it."""
+    name = "walk" if page == "block" else "op"
+    return reader.open_page(page, **{name: view}, **link)
+
+
 def assert_whole(app, language, page):
     assert not app.exception
     assert not reader.title_missing(app, language, page)
@@ -32,12 +38,13 @@ def assert_whole(app, language, page):
 @EACH_FORM
 @EACH_VIEW
 def test_a_view_shows_its_lesson_and_its_answer_on_demand(page, view, language, model):
-    app = reader.open_page(page, op=view, lang=language, model=model)
+    app = opened(page, view, lang=language, model=model)
     assert_whole(app, language, page)
     lesson = lessons.view(language, f"{page}.{view}")
     for section in SECTIONS:
         assert not reader.missing(app, getattr(lesson, section)), section
-    assert app.button_group(key=f"view_{page}").value == view
+    switch = "ways" if page == "block" else f"view_{page}"
+    assert app.button_group(key=switch).value == view
     if lesson.reveal:
         assert reader.missing(app, lesson.reveal)
         app.session_state["reveal"] = True
@@ -49,7 +56,7 @@ def test_a_view_shows_its_lesson_and_its_answer_on_demand(page, view, language, 
 @EACH_VIEW
 def test_a_view_shows_nothing_of_the_other_language(page, view, language):
     (other,) = set(lessons.LANGUAGES) - {language}
-    text = reader.text(reader.open_page(page, op=view, lang=language))
+    text = reader.text(opened(page, view, lang=language))
     lesson = lessons.view(other, f"{page}.{view}")
     long = [part for part in reader.pieces(lesson.idea + lesson.look) if len(part) > 20]
     assert long and not [part for part in long if part in text]

@@ -102,6 +102,9 @@ def test_colour_codes_and_the_strongest_cell(tmp_path):
         f"[-9, -2, 0, 2, NaN, -Infinity].map((v) => codeOf(v, {signed}))", tmp_path, *MATRIX
     )
     assert codes == [0, 0, 128, 255, -1, -1]
+    powers = '{palette: "amount", limit: 1000, low: 0.1}'
+    codes = answer(f"[0, 0.1, 10, 1000, 9e9].map((v) => codeOf(v, {powers}))", tmp_path, *MATRIX)
+    assert codes == [0, 0, 128, 255, 255]
     view = "{values: [1, -5, NaN, 2, -Infinity, 4], shape: [2, 3]}"
     found = answer(
         f"[strongest({view}, 0, 1, 0, 3), strongest({view}, 0, 2, 2, 3),"
@@ -332,7 +335,7 @@ def test_the_title_of_a_short_strip_stands_beside_it(tmp_path):
     assert [text for text, _, _ in numbers] == ["0", "1", "2"]
 
 
-@pytest.mark.parametrize("width, font, rows", [(320, 12, 2), (300, 11, 2), (280, 12, 3)])
+@pytest.mark.parametrize("width, font, rows", [(320, 12, 2), (300, 11, 2), (270, 12, 3)])
 def test_boxes_are_drawn_tight_only_where_that_saves_a_row(tmp_path, width, font, rows):
     nodes = [{"column": n, "label": "x" * 10} for n in range(6)]
     meta = json.dumps({"nodes": nodes, "breaks": []})

@@ -1,9 +1,11 @@
 """The diagram's places come from the graph: one block worked by hand, others by property."""
 
+import numpy as np
 import pytest
 
 from viz.flow import flow, layout
 from viz.payload import unpack
+from viz.theme import lut
 
 BLOCK = {
     "resid_pre": [],
@@ -59,7 +61,6 @@ LABELS = {
     "input": "read now",
     "done": "done",
     "later": "to come",
-    "weights": "from the file: {weights}",
 }
 GRAPHS = pytest.mark.parametrize("graph", [BLOCK, PARALLEL, TWINS], ids=["one", "side", "twins"])
 
@@ -79,7 +80,8 @@ def payload(**changes):
         "done": ["resid_pre"],
         "labels": LABELS,
     }
-    return flow(nodes_of(BLOCK), edges_of(BLOCK), **(given | changes))
+    nodes = changes.pop("nodes", nodes_of(BLOCK))
+    return flow(nodes, edges_of(BLOCK), **(given | changes))
 
 
 def test_the_block_worked_by_hand():
@@ -145,11 +147,47 @@ def test_each_node_has_one_state_and_the_current_one_wins():
     assert list(states.values()).count("later") == 16
 
 
-def test_titles_are_whole_sentences_from_the_labels():
-    meta, _ = unpack(payload(weights={"attn.q": "W_q"}))
-    titles = {node["id"]: node["title"] for node in meta["nodes"]}
-    assert titles["attn.scores"] == ["attn.scores (attn.scores): now"]
-    assert titles["attn.q"] == ["attn.q (attn.q): to come", "from the file: W_q"]
+def marked(op, **marks):
+    """The nodes of the block, one with marks."""
+    return [node | marks if node["id"] == op else node for node in nodes_of(BLOCK)]
+
+
+def test_titles_are_whole_sentences_and_what_the_node_adds():
+    nodes = marked("attn.q", lines=["from the file: W_q"], weight=True)
+    meta, _ = unpack(payload(nodes=nodes))
+    drawn = {node["id"]: node for node in meta["nodes"]}
+    assert drawn["attn.scores"]["title"] == ["attn.scores (attn.scores): now"]
+    assert drawn["attn.q"]["title"] == ["attn.q (attn.q): to come", "from the file: W_q"]
+    assert [id for id, node in drawn.items() if node["weight"]] == ["attn.q"]
+
+
+def test_what_comes_before_and_after_stands_above_the_ends():
+    ends = [{"id": id, "label": id, "role": "residual"} for id in ("E", "P", "n", "z")]
+    meta, _ = unpack(payload(nodes=ends[:2] + nodes_of(BLOCK) + ends[2:], before="EP", after="nz"))
+    places = {node["id"]: (node["column"], node["lane"]) for node in meta["nodes"]}
+    assert [places[id] for id in ("E", "P", "resid_pre")] == [(0, 1), (0, 2), (0, 3)]
+    assert [places[id] for id in ("resid_post", "n", "z")] == [(15, 3), (15, 2), (15, 1)]
+    chains = [["E", "P"], ["P", "resid_pre"], ["resid_post", "n"], ["n", "z"]]
+    assert meta["edges"][-4:] == chains
+    assert {op: places[op] for op in BLOCK} == layout(BLOCK)
+
+
+def test_a_door_says_itself_what_it_is():
+    door = {"id": "to", "label": "2", "role": "residual", "door": True, "lines": ["on to 2"]}
+    meta, _ = unpack(payload(nodes=[*nodes_of(BLOCK), door], after=["to"]))
+    assert meta["nodes"][-1]["title"] == ["on to 2"] and meta["nodes"][-1]["door"]
+
+
+def test_pictures_become_codes_of_their_palettes():
+    signed = np.array([[-2, -1, 0, 2, 9, np.nan]], np.float32)
+    shares = np.array([[0, 0.5], [1, np.nan]], np.float32)
+    pictures = {"attn.q": (signed, 2.0, False), "attn.weights": (shares, 1.0, True)}
+    meta, arrays = unpack(payload(pictures=pictures))
+    drawn = {node["id"]: node["picture"] for node in meta["nodes"] if node["picture"]}
+    assert arrays["codes"].tolist() == [1, 64, 128, 255, 255, 0, 1, 128, 255, 0]
+    assert drawn["attn.q"] == {"first": 0, "shape": [1, 6], "palette": "signed"}
+    assert drawn["attn.weights"] == {"first": 6, "shape": [2, 2], "palette": "amount"}
+    assert (arrays["signed_dark"] == lut("signed", dark=True)).all()
 
 
 @pytest.mark.parametrize(
@@ -157,7 +195,8 @@ def test_titles_are_whole_sentences_from_the_labels():
     [
         ({"current": "attn.z"}, "attn.z"),
         ({"done": ["nope"]}, "nope"),
-        ({"weights": {"nope": "W"}}, "nope"),
+        ({"pictures": {"nope": (np.ones((1, 1)), 1.0, False)}}, "nope"),
+        ({"after": ["gone"]}, "gone"),
         ({"labels": {"aria": "flow"}}, "node"),
     ],
 )

@@ -26,7 +26,7 @@ def test_values_travel_as_they_are():
     values = np.array([[0.1, -np.inf], [np.nan, 3e-42]], np.float32)
     meta, arrays = made(values, palette="amount", limit=1, selected=(np.int64(1), 0))
     assert arrays["values"].tobytes() == values.tobytes()
-    assert meta["selected"] == [1, 0] and meta["limit"] == 1
+    assert meta["selected"] == [1, 0] and meta["limit"] == 1 and meta["low"] is None
     assert (arrays["lut_dark"] == lut("amount", dark=True)).all()
 
 
@@ -65,11 +65,12 @@ def test_causal_masks_the_future_and_nothing_else():
 
 def test_the_layout_travels_and_has_quiet_defaults():
     asked = dict(first_row=3, first_column=np.int64(8), column_step=4)
-    asked |= dict(lens=False, saves=False, exact=False, height=np.float32(120), indent=90)
+    asked |= dict(lens=False, saves=False, exact=False, square=False)
+    asked |= dict(height=np.float32(120), indent=90)
     meta, _ = made(np.eye(2), **asked)
     assert {name: meta[name] for name in asked} == asked
     quiet = dict(first_row=0, first_column=0, column_step=1, lens=True, saves=True, exact=True)
-    quiet |= dict(height=None, indent=None)
+    quiet |= dict(height=None, indent=None, square=True)
     meta, _ = made(np.eye(2))
     assert {name: meta[name] for name in asked} == quiet
 
@@ -89,6 +90,9 @@ def test_the_layout_travels_and_has_quiet_defaults():
         (np.zeros((2, 2)), {"limit": -1.0}, "limit"),
         (np.zeros((2, 2)), {"limit": np.nan}, "limit"),
         (np.array([[np.inf]]), {"limit": np.inf}, "limit"),
+        (np.ones((2, 2)), {"palette": "amount", "low": 0.0}, "low"),
+        (np.ones((2, 2)), {"palette": "amount", "low": 1.0}, "low"),
+        (np.ones((2, 2)), {"palette": "signed", "low": 0.5}, "low"),
         (np.zeros((2, 2)), {"column_step": 0}, "column_step"),
         (np.zeros((2, 2)), {"first_column": -1}, "first_column"),
         (np.zeros((2, 2)), {"height": 0}, "height"),

@@ -41,7 +41,7 @@ def show(trace, layer: int, head: int, position: int, way: str) -> None:
     this = words.op(step.op, *["together"] * step.together)
     where = words.html("block.step", **numbers, op=step.id, name=this.title)
     html.show(f'<p class="tw-gist">{lesson.joined(where, html.rich(this.gist, **values))}</p>')
-    diagram.show(step, layer)
+    diagram.show(step, layer, way)
     with st.container(key="stage"):
         left, middle, right = st.columns([1.02, 1.88, 1.9], gap="medium")
     with left:
@@ -58,8 +58,7 @@ def show(trace, layer: int, head: int, position: int, way: str) -> None:
             explanation.show(step.explained, trace, terms.pointed(parts))
         terms.show_parts(parts, trace, step.id, head, whole=True)
     with st.bottom:
-        walk.bar(steps, step.id, layer, trace.config.n_layers)
-    walk.shortcuts()
+        walk.block_bar(catalogue, layer, step.id, way)
 
 
 def _step(trace, id, layer, head, position):

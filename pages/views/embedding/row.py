@@ -2,9 +2,11 @@
 model changes the row before the first block, these steps too.
 """
 
+from dataclasses import replace
+
 import streamlit as st
 
-from core.analyse import explain, rows, source
+from core.analyse import explain, follow, rows, source
 from core.analyse.sizes import is_nano
 from core.analyse.view import step_view
 from core.files import place
@@ -19,6 +21,7 @@ from pages.parts import (
     session,
     strip,
     terms,
+    trail,
     walk,
     words,
 )
@@ -62,6 +65,7 @@ def _answer(trace, position):
 
 def _row(trace, position, looked_up, values):
     """The tokens, and the rows that they picked."""
+    trail.show(_place(trace, position, values["column"]), trace)
     strip.show(trace, position, key="row_tokens")
     html.show(f"<p>{words.html(f'{HERE}.chosen', **values)}</p>")
     on_cell = walk.chosen("row_embed", "embed", looked_up.output)
@@ -69,6 +73,12 @@ def _row(trace, position, looked_up, values):
     if others := run.compute(rows.again, trace, position):
         where = ", ".join(map(str, others[:FEW])) + (" …" if len(others) > FEW else "")
         words.caption(f"{HERE}.again", token=values["token"], positions=where)
+
+
+def _place(trace, position, column):
+    """Where the chosen number of the row stands."""
+    stands = follow.place(trace.config, "embed", None, (position, column))
+    return replace(stands, page="embedding", step=None)
 
 
 def _table(trace, position, values):
@@ -201,7 +211,8 @@ def _further(trace, position, values):
         panels.show(step.output, trace, key=f"row_{op}")
         terms.show_parts(step.inputs + step.weights, trace, op)
         with st.container(border=True):
-            explanation.show(run.compute(explain, trace, op, None, step.index), trace)
+            explained = run.compute(explain, trace, op, None, step.index)
+            explanation.show(explained, trace, crumbs=False)
         with st.expander(text("output.about_step", name=this.title)):
             lesson.tabs(this, lesson.sizes(trace), entry)
             lesson.look(this, **values)

@@ -84,11 +84,12 @@ def _dials(both, trace, layer, position):
     labels = {"aria": text(f"{HERE}.aria", **values)}
     labels |= words.table("matrix", "save_png")
     angle = turn(trace, layer, position, both[0].dims[0]).angle
-    shown = [_dial(pair, angle) for pair in both]
+    shown = [dial(pair, angle) for pair in both]
     canvas.dials(dials(shown, labels=labels, name="rotation"), key="turned_pair")
 
 
-def _dial(pair, angle):
+def dial(pair, angle: float) -> Dial:
+    """A pair before and after its turn by an angle (radians) as arrows on one circle."""
     letter, longer = ROLES[pair.role], max(pair.before.length, pair.after.length)
     names = (("before", letter), ("after", f"{letter}′"))
     hands = tuple(
@@ -126,7 +127,7 @@ def _exact(both, trace, layer, position):
 def _coordinate(pair, n, trace, layer, position):
     """One number of the turned pair: its two terms, their sum and the record."""
     e = run.compute(explain, trace, pair.op, layer, (position, pair.head, pair.dims[n]))
-    names = [_named(pair, dim) for dim in pair.dims]
+    names = [named(pair, dim) for dim in pair.dims]
     turned = f"{ROLES[pair.role]}′{names[n][1:]}"
     formula = words.html(f"{HERE}.formula_{n}", turned=turned, x=names[0], y=names[1])
     own, partner = (names[n], names[1 - n])
@@ -171,7 +172,7 @@ def _numbers(both):
     keys = ("number", "before", "half", "partner", "neighbour")
     head = [words.html(f"{HERE}.{key}") for key in keys]
     rows = [
-        [_named(pair, dim), number(before), number(after), _partner(pair, partner), number(mixed)]
+        [named(pair, dim), number(before), number(after), _partner(pair, partner), number(mixed)]
         for pair in both
         for dim, before, after, partner, mixed in zip(
             pair.dims, pair.before.numbers, pair.after.numbers, pair.partners, pair.mixed,
@@ -181,12 +182,13 @@ def _numbers(both):
     return html.table(head, rows, "mono")
 
 
-def _named(pair, dim):
+def named(pair, dim: int) -> str:
+    """A number of a pair in letters: q₅."""
     return f"{ROLES[pair.role]}{str(dim).translate(SUBSCRIPTS)}"
 
 
 def _partner(pair, partner):
-    return f"{_named(pair, partner.dim)} = {number(partner.number)} ({partner.pair})"
+    return f"{named(pair, partner.dim)} = {number(partner.number)} ({partner.pair})"
 
 
 def _other_scores(found, trace):

@@ -1,0 +1,38 @@
+"""Measures how long each op of a pass took: a tap that looks at the clock and hands the value on.
+
+Knows the clock and the order of the taps; no op by name, no arrays.
+"""
+
+import time
+from types import MappingProxyType
+
+
+class Stopwatch:
+    """Seconds from tap to tap, added up over the passes of a long prompt.
+
+    What the taps themselves do is not counted. Work between two taps counts to the second one: the
+    copy into the KV cache to the scores, the tables of the rotation to what follows the embedding.
+    Values that come out of one product (queries, keys and values; gate and up) reach their taps one
+    right after the other: the first is charged with all of the product.
+    """
+
+    def __init__(self):
+        self._seconds, self._start = {}, 0.0
+
+    def tap(self, then):
+        """A tap of one pass, which begins now; every value goes through `then`."""
+        self._start = time.perf_counter()
+
+        def timed(op, layer, value):
+            lap, place = time.perf_counter() - self._start, (op, layer)
+            self._seconds[place] = self._seconds.get(place, 0.0) + lap
+            value = then(op, layer, value)
+            self._start = time.perf_counter()
+            return value
+
+        return timed
+
+    @property
+    def seconds(self) -> MappingProxyType:
+        """By (op, layer), read-only: how long it took, in seconds."""
+        return MappingProxyType(self._seconds)

@@ -1,0 +1,47 @@
+"""A table whose rows can be chosen, by a click or by Enter: heads, neurons or positions.
+
+Knows rows as numbers; knows no op and no maths.
+"""
+
+from pages import canvas
+from pages.parts import html, terms
+
+
+def show(name: str, head, rows, numbers, chosen: int | None, label: str, foot=()) -> None:
+    """A table in a box that scrolls, with one row for each of `numbers`.
+
+    name: what the rows are, as a word without spaces; see `listen`. rows, foot: cells that are HTML
+    already. label: what the table is, read aloud. foot: rows below, which cannot be chosen.
+    """
+    marks = [_mark(name, number, number == chosen) for number in numbers]
+    marks += [' class="tw-foot"'] * len(foot)
+    table = html.table(head, [*rows, *foot], "mono tw-listed", marks)
+    html.show(html.scroll(table, label, "tw-listing"))
+
+
+def listen(name: str, pick) -> None:
+    """Have pick(number) called before the next run when a row of such a table is chosen."""
+    canvas.rows(key=f"listing_{name}", on_row=pick, name=name)
+
+
+def _mark(name, number, here):
+    chosen = ' class="tw-here" aria-current="true"' if here else ""
+    return f' data-{name}="{number}" tabindex="0"{chosen}'
+
+
+def short(value: float, digits: int = 2) -> str:
+    """A number for a narrow table as HTML, with all the digits it has where one points at it; one
+    that rounds to 0 is no small minus.
+    """
+    shown = value if abs(value) * 10**digits >= 0.5 else 0.0
+    return f'<span title="{value:.9g}">{html.number(shown, digits)}</span>'
+
+
+def bar(value: float, largest: float, widest: float = 3) -> str:
+    """A number's size beside the largest one's, as HTML; none for 0. widest: in letters (em)."""
+    return terms.bar(value, largest * 2.2 / widest) if value else ""
+
+
+def percent(share: float) -> str:
+    """A share that may be negative, as HTML."""
+    return f"{share:.1%}".replace("-", "−")

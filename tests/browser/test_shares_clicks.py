@@ -1,0 +1,35 @@
+"""Lists of heads, neurons and positions in a real browser: a click on a row, or Enter, chooses."""
+
+PROMPT = "The capital of France is"
+
+
+def listed(reader, name, number):
+    row = reader.page.locator(f'tr[data-{name}="{number}"]').last
+    row.scroll_into_view_if_needed()
+    return row
+
+
+def test_rows_choose_heads_neurons_and_positions(reader):
+    reader.open("/block", prompt=PROMPT, op="attn.out", layer=23, head=4)
+    with reader.rerun():
+        listed(reader, "head", 3).click()
+    assert (
+        "head=3" in reader.page.url
+        and reader.page.locator(".tw-ruler .tw-here").inner_text() == "3"
+    )
+    with reader.rerun():
+        row = listed(reader, "head", 7)
+        row.focus()
+        row.press("Enter")
+    assert "head=7" in reader.page.url and "op=attn.out" in reader.page.url
+    reader.open("/block", prompt=PROMPT, op="mlp.act", layer=23)
+    with reader.rerun():
+        listed(reader, "neuron", 1043).click()
+    assert "cell=1043" in reader.page.url
+    assert "1043" in reader.key("explain").inner_text()
+    point, box = (reader.page.locator(f".tw-bend{part}").bounding_box() for part in (" .point", ""))
+    assert box["x"] < point["x"] < box["x"] + box["width"] and point["width"] > 5
+    reader.open("/block", prompt=PROMPT, op="mlp.out", layer=23, together=1)
+    with reader.rerun():
+        listed(reader, "position", 1).click()
+    assert "pos=1" in reader.page.url and not reader.errors
