@@ -3,7 +3,6 @@
 from pages.parts import html, lesson, run, session, walk, words
 from pages.views.block import layers, steps
 
-walk.leave()
 trace = run.trace(lambda: html.show(f'<h1 class="tw-title">{words.html("pages.block")}</h1>'))
 layer, head = session.layer_and_head(trace.config)
 position = session.position(len(trace.ids))

@@ -23,7 +23,6 @@ from pages.parts import (
 from pages.parts.html import Token, percent
 from pages.parts.words import text
 
-walk.leave()
 trace = run.trace(lambda: lesson.heading(words.page("output")))
 after = trace.catalogue.after
 page = words.page("output", after.values())

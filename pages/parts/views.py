@@ -40,7 +40,6 @@ def show(page: str, views: dict[str, Callable], trace, tags=(), layer: int | Non
     if session.get("onward") == page:
         session.settle(onward=None)
         journey.go(journey.after(page))
-    walk.leave()
     html.show(f'<h1 class="tw-title">{html.rich(whole.title)}</h1>')
     _switch(page, names, view)
     with st.bottom:  # before what may be refused: the way to the other views stays

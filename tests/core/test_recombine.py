@@ -6,6 +6,7 @@ Recombines by itself, with sums that do not round; takes nothing from explain bu
 
 import math
 
+import numpy as np
 import pytest
 
 from core import RunSpec, run
@@ -74,10 +75,14 @@ def layer_norm(e, c):
     return made + of_step(e, "bias"), size + abs(made) + abs(of_step(e, "bias"))
 
 
-def softmax(e, c):
-    row, own = firsts(e), of_step(e, "own_start")
+def shared(row, own):
+    """The softmax of one number among those of its row."""
     largest = max(row)
-    return math.exp(own - largest) / math.fsum(math.exp(x - largest) for x in row), 0
+    return math.exp(own - largest) / math.fsum(math.exp(x - largest) for x in row)
+
+
+def softmax(e, c):
+    return shared(firsts(e), of_step(e, "own_start")), 0
 
 
 def softcap(e, c):
@@ -145,9 +150,24 @@ def test_the_operands_make_the_recorded_number(name, smollm):
     last = trace.config.n_layers - 1
     for op in catalogue_of(trace.config).ids:
         for layer in (0, last // 2, last) if is_layer_op(op) else (None,):
-            wide = op in VOCAB_OPS and op != "logits" and name == SMOLLM
-            for index in cells(trace, op, layer, 2 if wide else 20):
+            if op == "probs":
+                continue  # below
+            for index in cells(trace, op, layer, 20):
                 assert_recombines(trace, op, layer, index)
+
+
+@pytest.mark.parametrize("name", [SMOLLM, "nano"])
+def test_the_scores_of_all_tokens_make_a_probability(name, smollm):
+    """Every token's explanation lists the same row: listed whole for the first, then by samples."""
+    trace, row = run(RunSpec(name, prompt=PROMPT if name == SMOLLM else "the red fox")), None
+    pick = np.random.default_rng(5)
+    for token in pick.integers(0, trace.config.vocab, 20):
+        e = explain(trace, "probs", None, (2, token))
+        row = row or firsts(e)
+        for j in pick.integers(0, trace.config.vocab, 50):
+            assert e.term(j).operands[0].value == row[j]
+        expected = recorded(trace, "probs", None, (2, token))
+        assert shared(row, of_step(e, "own_start")) == pytest.approx(expected, rel=CLOSE)
 
 
 @EACH_CASE

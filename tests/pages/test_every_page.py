@@ -13,7 +13,7 @@ from tests.pages import reader
 pytestmark = pytest.mark.usefixtures("smollm")
 EACH_LANGUAGE = pytest.mark.parametrize("language", lessons.LANGUAGES)
 EACH_PAGE = pytest.mark.parametrize("name", reader.PAGES)
-ASKING = {"block": {"op": "attn.scores"}}  # the block page asks its question at the attention ops
+ASKING = {"block": {"op": "attn.weights"}}  # where the block page asks its question
 
 
 def assert_whole(app, language, name):

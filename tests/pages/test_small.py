@@ -11,7 +11,7 @@ from core.files import registry
 from tests.pages import reader
 
 PROMPT = "In Mor, the capital is"
-ASKING = {"block": "attn.scores", "output": "probs", "tokens": ""}  # the op that the link names
+ASKING = {"block": "attn.weights", "output": "probs", "tokens": ""}  # the op that the link names
 EACH_LANGUAGE = pytest.mark.parametrize("language", lessons.LANGUAGES)
 EACH_PAGE = pytest.mark.parametrize("name", reader.PAGES)
 

@@ -83,7 +83,7 @@ def _lesson(step, this, numbers, values, whole):
     """Idea, maths and code; what to look for; the question of the page; Nano beside SmolLM2."""
     lesson.tabs(this, numbers, step.op)
     lesson.look(this, "wide", **values)
-    if step.id.startswith("attn.") and len(step.trace.ids) > 1:  # alone, nobody else to look at
+    if step.id == "attn.weights" and len(step.trace.ids) > 1:  # alone, nobody else to look at
         sinks.predict(step.trace, whole, values)
     misread.show(step, this, values)
     small.note(whole, step.trace.model)
