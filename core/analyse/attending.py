@@ -68,6 +68,7 @@ class Masked:
 
     Attributes:
         first, stop: the keys from `first` to before `stop` are seen. window: how many at most.
+        agreement: of the row masked again with the recorded one; they are equal in every digit.
     """
 
     before: np.ndarray
@@ -75,6 +76,7 @@ class Masked:
     first: int
     stop: int
     window: int | None
+    agreement: Agreement
 
     @property
     def n_seen(self) -> int:
@@ -112,6 +114,11 @@ class Shares:
     weights: np.ndarray
     recorded: np.ndarray
     agreement: Agreement
+
+    @property
+    def n_masked(self) -> int:
+        """How many keys are masked."""
+        return int(np.isneginf(self.scores).sum())
 
     @property
     def parked(self) -> bool:
@@ -238,8 +245,13 @@ def masked(trace, layer: int, head: int, position: int) -> Masked:
     reader, window = Reader(trace, "attn.masked", layer), trace.config.windows[layer]
     before = reader.read()[head, position].astype(np.float64)
     after = trace.read("attn.masked", layer)[head, position].astype(np.float64)
-    first = 0 if window is None else max(0, position - window + 1)
-    return Masked(before, after, first, position + 1, window)
+    first, stop = 0 if window is None else max(0, position - window + 1), position + 1
+    again = np.full_like(before, -np.inf)
+    again[first:stop] = before[first:stop]
+    same = again == after
+    off = np.abs(np.subtract(again, after, out=np.zeros_like(after), where=~same)).max()
+    agreement = Agreement(float(off), 0.0, bool(same.all()))
+    return Masked(before, after, first, stop, window, agreement)
 
 
 def shares(trace, layer: int, head: int, position: int) -> Shares:

@@ -7,10 +7,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from core.analyse import heads
-from core.analyse.heads import SUMMARIES
 from core.model.tap import Edit
 from core.run import run
+
+from . import heads
+from .heads import SUMMARIES
+from .shares import columns, hidden_op
 
 
 @dataclass(frozen=True)
@@ -140,10 +142,10 @@ def leap(trace) -> Leap:
 def _neuron(trace, layer, position):
     """The neuron whose column of the last matrix, times what it holds, is longest."""
     hidden = trace.read(hidden_op(trace, layer), layer)[position].astype(np.float64)
-    columns = trace.model.weights.layers[layer].mlp_out
-    lengths = np.abs(hidden) * norm(columns.T)
+    matrix = trace.model.weights.layers[layer].mlp_out
+    lengths = np.abs(hidden) * columns(matrix)
     number = int(np.argmax(lengths))
-    written = hidden[number] * columns[:, number].astype(np.float64)
+    written = hidden[number] * matrix[:, number].astype(np.float64)
     return number, float(lengths[number]), float(hidden[number]), *_largest(written)
 
 
@@ -160,11 +162,6 @@ def _head(trace, layer, position):
 def _largest(row):
     dim = int(np.argmax(np.abs(row)))
     return dim, float(row[dim])
-
-
-def hidden_op(trace, layer: int) -> str:
-    """The op whose numbers are the neurons that the last matrix of the MLP reads."""
-    return trace.catalogue.op("mlp.out", layer).inputs[0]
 
 
 def switched_off(trace, found: Leap) -> SwitchedOff:

@@ -35,7 +35,7 @@ class Turned:
     """One row of a head before and after its rotation.
 
     Attributes:
-        before, after: the row as strips, the partner of the chosen number outlined.
+        before, after: the row as strips on one scale, the partner of the chosen number outlined.
         parts: of each number, how far round its pair stands (0 to 1 of a turn); NaN where it is in
             no pair.
         dims: the two dimensions of the chosen pair, or None where the chosen number is in none.
@@ -68,7 +68,7 @@ def turned(trace, view) -> Turned:
     dims = (dim % n, dim % n + n) if dim < 2 * n else None
     lengths = tuple(float(np.linalg.norm(x[: 2 * n].astype(np.float64))) for x in (before, after))
     return Turned(
-        *(_with_partner(panel, dim, dims) for panel in (view.inputs[0], _row(view, after))),
+        *(_with_partner(panel, dim, dims) for panel in _strips(view, after)),
         _parts(position * speeds, len(after), dim, reader.entry.role),
         dims,
         tuple(_hand(i, position, speeds) for i in _listed(n, dims)),
@@ -79,10 +79,12 @@ def turned(trace, view) -> Turned:
     )
 
 
-def _row(view, after):
-    """The row after the turn, drawn on the scale of the row before."""
+def _strips(view, after):
+    """The row before and after the turn, on one scale: equal numbers have equal colours."""
     position, _, dim = view.index
-    return strip(view.op, "output", view.output.role, after, ("seq", "head_dim"), position, dim)
+    row = strip(view.op, "output", view.output.role, after, ("seq", "head_dim"), position, dim)
+    most = max(view.inputs[0].limit, row.limit)
+    return view.inputs[0].scaled(most), row.scaled(most)
 
 
 def _with_partner(panel, dim, dims):

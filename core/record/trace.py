@@ -23,6 +23,7 @@ from .catalogue import catalogue_of
 
 READ_LIMIT = 256 << 20  # bytes of one array handed out
 LAYERS = ByteStore(384 << 20)  # opened layers of all traces
+TIMING = 160  # bytes of one time among `timings`: a number, its key and their place
 
 
 class Recorder:
@@ -92,7 +93,7 @@ class Trace:
     @property
     def nbytes(self) -> int:
         """Bytes held, without opened layers."""
-        return self.stream.nbytes + self.cache.nbytes
+        return self.stream.nbytes + self.cache.nbytes + TIMING * len(self.timings)
 
     def under(self, spec):
         """This run under a spec of the same ids and edits: traces are shared, specs differ in

@@ -10,6 +10,8 @@
 //   base(canvas, view)              paints the picture
 //   over(canvas, view, chosen, hover)     paints what moves
 //   at(view, event)                 -> the item under the pointer, or null
+//   beside(view, event, chosen)     -> the item under the pointer in an enlarged part; leave it out
+//                                   where none is
 //   after(view, event, chosen)      -> the item a key leads to, or null
 //   size(view)                      -> [first, second]: an item is a pair of indices below these
 //   words(view, item)               -> what the labels may name
@@ -42,19 +44,21 @@ function drawn(kind) {
       frames();
       live.textContent = words("selected", item).join(", ");
     };
-    const point = (item, x, y) => {
+    const beside = (event) => kind.beside?.(view, event, choice.current) ?? null;
+    const point = (item, x, y, named = item) => {
       hover = item;
       frames();
-      if (item) tip.show([...words("tooltip", item), ...(kind.notes?.(view) ?? [])], x, y);
+      if (named) tip.show([...words("tooltip", named), ...(kind.notes?.(view) ?? [])], x, y);
       else tip.hide();
     };
 
     over.addEventListener("pointermove", (event) => {
-      point(kind.at(view, event), event.offsetX, event.offsetY);
+      const item = kind.at(view, event);
+      point(item, event.offsetX, event.offsetY, item ?? beside(event));
     });
     over.addEventListener("pointerleave", () => point(null));
     over.addEventListener("click", (event) => {
-      const item = kind.at(view, event);
+      const item = kind.at(view, event) ?? beside(event);
       if (item) choose(item);
     });
     over.addEventListener("keydown", (event) => {

@@ -42,7 +42,7 @@ function pieces(from, to, plan) {
 function drawStep(svg, [from, to], plan, stroke) {
   const row = plan.rows.find(({ end }) => to.column < end), down = to.lane > from.lane ? 1 : -1;
   const x = plan.x[to.column] + plan.widths[to.column] / 2;
-  const end = row.y(to.lane) - (down * BOX) / 2;
+  const end = row.y(to.lane) - (down * plan.heights.box) / 2;
   draw("path", { d: `M${x} ${end}l-3.6 ${-down * ARROW}h7.2z`, fill: stroke }, svg);
 }
 
@@ -82,17 +82,18 @@ function lookOf(node, meta, { dark, background, text, faint }) {
 
 function drawNode(svg, node, plan, meta, theme) {
   const look = lookOf(node, meta, theme), row = plan.rows.find(({ end }) => node.column < end);
-  const x = plan.x[node.column], y = row.y(node.lane) - BOX / 2, width = plan.widths[node.column];
+  const { box, picture } = plan.heights, width = plan.widths[node.column];
+  const x = plan.x[node.column], y = row.y(node.lane) - box / 2;
   const label = node.title.join("\n");
   const group = draw("g", { class: "node", role: "button", "aria-label": label }, svg);
   group.dataset.id = node.id;
   if (node.state === "current") group.setAttribute("aria-current", "step");
-  const ring = { x: x - 3, y: y - 3, width: width + 6, height: BOX + 6, rx: 8 };
+  const ring = { x: x - 3, y: y - 3, width: width + 6, height: box + 6, rx: 8 };
   draw("rect", { class: "ring", ...ring }, group);
   const paint = { fill: look.fill, stroke: look.stroke, "stroke-width": look.width };
   if (look.dash) paint["stroke-dasharray"] = look.dash;
-  draw("rect", { class: "box", x, y, width, height: BOX, rx: 5.5, ...paint }, group);
-  const middle = { x: x + width / 2, y: y + (node.picture ? PICTURE.top / 2 + 1 : BOX / 2) };
+  draw("rect", { class: "box", x, y, width, height: box, rx: 5.5, ...paint }, group);
+  const middle = { x: x + width / 2, y: y + (node.picture ? picture.top / 2 + 1 : box / 2) };
   const words = draw("text", { ...middle, "font-size": plan.size.font, fill: look.text }, group);
   words.textContent = node.label;
   if (node.weight) drawWeight(group, x + width, y, look, theme);

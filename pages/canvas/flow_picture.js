@@ -1,8 +1,7 @@
 // The small pictures of data in the boxes of the diagram, on a canvas above it. Knows colour codes
 // and boxes; no op.
 
-// The picture in a box: from the top of the box, from its sides, and its height.
-const PICTURE = { top: 18, side: 4, height: 9 };
+const SIDE = 4; // of a box, on either side of its picture
 
 // The colours of a picture as an image of one pixel per cell; what is nothing stays open.
 function imageOf({ first, shape: [rows, columns], palette }, arrays, dark) {
@@ -25,8 +24,8 @@ function paintPictures({ meta, arrays, drawn, above }, plan, width, theme) {
   context.imageSmoothingEnabled = false;
   meta.nodes.forEach(({ picture }, i) => {
     if (!picture) return;
-    const { x, y } = drawn[i], { top, side, height } = PICTURE;
-    const box = [x + side, y + top, drawn[i].width - 2 * side, height];
+    const { x, y } = drawn[i], { top, height } = plan.heights.picture;
+    const box = [x + SIDE, y + top, drawn[i].width - 2 * SIDE, height];
     hatch(context, box, theme);
     context.drawImage(imageOf(picture, arrays, theme.dark), ...box);
   });

@@ -1,7 +1,11 @@
 // From columns and lanes to pixels, in one row or wrapped into several. Knows the payload of
 // viz/flow.py and how wide a word is; draws nothing.
 
-const LANE = 38, BOX = 31, NARROWEST = 40, MARGIN = 5, BETWEEN = 20, WIDEST_GAP = 34;
+const NARROWEST = 40, MARGIN = 5, WIDEST_GAP = 34;
+// Heights of a lane, of a box and of the room between rows, and the picture in a box (from its top,
+// and its height): of one row, and of several, which would push the figures off the screen.
+const TALL = { lane: 38, box: 31, between: 20, picture: { top: 18, height: 9 } };
+const LOW = { lane: 29, box: 25, between: 12, picture: { top: 16, height: 6 } };
 // From roomy to tight, in pixels; the first with which the rows fit is taken.
 const SIZES = [
   { font: 12.5, pad: 9, gap: 17 },
@@ -87,13 +91,14 @@ function lanesOf(meta, first, end) {
   return meta.nodes.filter((node) => node.column < end && seen(node)).map((node) => node.lane);
 }
 
-// Everything drawing needs: {size, widths, gap, height, x: [left edge of a column],
+// Everything drawing needs: {size, heights, widths, gap, height, x: [left edge of a column],
 // rows: [{first, end, left, right, bottom, y(lane)}]}.
 function place(meta, family, width) {
   const { size, widths, rows } = chooseRows(meta, family, width);
   const inset = rows.length > 1 ? MARGIN + size.gap : MARGIN, room = width - 2 * inset;
   const gaps = rows.map(([first, end]) => widen(widths.slice(first, end), size.gap, room));
-  const plan = { size, widths, gap: Math.min(...gaps), x: [], rows: [], height: MARGIN };
+  const heights = rows.length > 1 ? LOW : TALL, gap = Math.min(...gaps);
+  const plan = { size, heights, widths, gap, x: [], rows: [], height: MARGIN };
   for (const [first, end] of rows) addRow(plan, meta, first, end, first ? inset : MARGIN, inset);
   return plan;
 }
@@ -105,10 +110,11 @@ function addRow(plan, meta, first, end, start, inset) {
     x += plan.widths[column] + plan.gap;
   }
   const lanes = lanesOf(meta, first, end), low = Math.min(...lanes);
-  const top = plan.height + (first ? BETWEEN : 0) + BOX / 2;
+  const { lane: apart, box, between } = plan.heights;
+  const top = plan.height + (first ? between : 0) + box / 2;
   const right = x - plan.gap + inset - MARGIN;
-  const y = (lane) => top + (lane - low) * LANE;
-  const bottom = y(Math.max(...lanes)) + BOX / 2;
+  const y = (lane) => top + (lane - low) * apart;
+  const bottom = y(Math.max(...lanes)) + box / 2;
   plan.rows.push({ first, end, left: MARGIN, right, bottom, y });
   plan.height = bottom + MARGIN;
 }

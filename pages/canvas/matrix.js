@@ -13,6 +13,7 @@ export default drawn({
   base: paintBase,
   over: paintOver,
   at: cellAt,
+  beside: lensAt,
   after: (view, event, chosen) => cellAfterKey(event, chosen, view.shape),
   size: (view) => view.shape,
   words: cellWords,

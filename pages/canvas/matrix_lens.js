@@ -44,9 +44,8 @@ function paintChosen(context, view, cell) {
 
 // The neighbours of a narrow cell, large enough for their numbers.
 function paintLens(context, view, cell) {
-  const { theme, place, shape: [, columns] } = view, [row, column] = cell || [0, 0];
-  const { lens } = place;
-  const first = Math.min(columns - lens.count, Math.max(0, column - (lens.count >> 1)));
+  const { theme, place } = view, [row, column] = cell || [0, 0];
+  const { lens } = place, first = lensStart(view, column);
   context.fillStyle = theme.primary;
   const y = place.top + place.height + 1;
   context.fillRect(place.left + first * place.cw, y, lens.count * place.cw, 2);
@@ -58,6 +57,20 @@ function paintLens(context, view, cell) {
     const here = Boolean(cell) && first + i === column;
     paintLensCell(context, view, [row, first + i], box, here);
   }
+}
+
+// The first column that the lens around a column shows.
+function lensStart({ place: { lens }, shape: [, columns] }, column) {
+  return Math.min(columns - lens.count, Math.max(0, column - (lens.count >> 1)));
+}
+
+// The cell under the pointer in the lens, which stands around the chosen one.
+function lensAt(view, event, chosen) {
+  const { lens } = view.place, [row, column] = chosen || [0, 0];
+  if (!lens) return null;
+  const at = Math.floor((event.offsetX - lens.left) / lens.cell), down = event.offsetY - lens.top;
+  if (at < 0 || at >= lens.count || down < 0 || down >= lens.height) return null;
+  return [row, lensStart(view, column) + at];
 }
 
 function paintLensName(context, { meta, theme, place }, row) {

@@ -199,9 +199,15 @@ function assemble({ previous, player, count, layer, help, list, next }) {
 const PLAIN = { ArrowLeft: [-1, 0], ArrowRight: [1, 0] };
 const SHIFTED = { ArrowUp: [0, 1], ArrowDown: [0, -1] };
 
+// A box with the focus that holds more than its width shows.
+function scrolls(box) {
+  return box.scrollWidth > box.clientWidth && /auto|scroll/.test(getComputedStyle(box).overflowX);
+}
+
 function onKey(bar, event) {
   if (event.defaultPrevented || event.altKey || event.ctrlKey || event.metaKey) return;
-  if (event.composedPath().some((node) => node.matches?.(OWN_ARROWS))) return;
+  const path = event.composedPath();
+  if (path.some((node) => node.matches?.(OWN_ARROWS)) || scrolls(path[0])) return;
   const move = (event.shiftKey ? SHIFTED : PLAIN)[event.key];
   if (event.key === "?" && bar.meta.keys?.length) bar.parts.list.togglePopover();
   else if (move && (bar.meta.n_layers || !move[1])) {
@@ -221,20 +227,22 @@ function listen(bar) {
   player.addEventListener("click", () => (bar.playing ? stopPlaying : play)(bar));
   help.popoverTargetElement = list;
   list.addEventListener("beforetoggle", () => placeKeys(bar.parts));
-  const stop = () => heard.forEach(([name, does, early]) => {
-    document.removeEventListener(name, does, early);
+  const stop = () => heard.forEach(([on, name, does, early]) => {
+    on.removeEventListener(name, does, early);
   });
   const alive = (does) => (event) => (bar.host.isConnected ? does(event) : stop());
   const other = alive((event) => {
-    if (!event.composedPath().includes(bar.parts.player)) stopPlaying(bar);
+    const own = event.key !== "Escape" && event.composedPath().includes(bar.parts.player);
+    if (!own) stopPlaying(bar);
   });
   const heard = [
-    ["keydown", other, true],
-    ["pointerdown", other, true],
-    ["keydown", alive((event) => onKey(bar, event)), false],
-    ["visibilitychange", alive(() => document.hidden && stopPlaying(bar)), false],
+    [document, "keydown", other, true],
+    [document, "pointerdown", other, true],
+    [document, "keydown", alive((event) => onKey(bar, event)), false],
+    [document, "visibilitychange", alive(() => document.hidden && stopPlaying(bar)), false],
+    [window, "popstate", other, false], // Back and Forward
   ];
-  for (const [name, does, early] of heard) document.addEventListener(name, does, early);
+  for (const [on, name, does, early] of heard) on.addEventListener(name, does, early);
   return stop;
 }
 

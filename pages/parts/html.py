@@ -67,11 +67,13 @@ def scroll(inside: str, name: str, classes: str = "") -> str:
 
 
 def number(value: float, digits: int = 4) -> str:
-    """A float for reading: some decimals, or two and an exponent where that says nothing."""
+    """A float for reading: some decimals, or two and an exponent where that says nothing. A zero
+    has no sign.
+    """
     if value != value or abs(value) == float("inf"):
         return {float("inf"): "∞", float("-inf"): "−∞"}.get(value, "–")
     if value == 0 or 1e-3 <= abs(value) < 1e5:
-        return f"{value:.{digits}f}".replace("-", "−")
+        return f"{value or 0.0:.{digits}f}".replace("-", "−")
     return f"{value:.2e}".replace("-", "−")
 
 

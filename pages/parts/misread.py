@@ -43,12 +43,18 @@ def _box(op, trace, values, answer):
         text(f"{HERE}.belief", belief=belief), key=f"misread_{op.id}", on_change="rerun"
     )
     if box.open:
-        found, listed, *doors = answer()
-        said = html.paragraphs(html.rich(reply, **values | found))
-        box.html(f'<div class="tw-misread">{said}{listed}</div>')
-        for door in doors:
-            if box.button(text(f"{HERE}.door_{door['name']}"), key="misread_door", type="tertiary"):
-                journey.go(**door)
+        with box:
+            _answered(reply, values, *answer())
+
+
+def _answered(reply, values, found, listed, door=None):
+    """The answer, and below it the door."""
+    said = html.paragraphs(html.rich(reply, **values | found))
+    html.show(f'<div class="tw-misread">{said}{listed}</div>')
+    if door is None:
+        return
+    if st.button(text(f"{HERE}.door_{door['name']}"), key="misread_door", type="tertiary"):
+        journey.go(**door)
 
 
 def _list(lines):

@@ -39,7 +39,7 @@ def payload(
     whole = panel.block == (1, 1)
     n_rows, n_columns = panel.values.shape
     tall = max(LOW * n_rows, min(HIGH * n_rows, WHOLE)) if panel.marks else TALLEST
-    labels = words.table("matrix", *LABELS) | {"aria": _aria(panel, name)}
+    labels = _labels(panel) | {"aria": _aria(panel, name)}
     return matrix(
         panel.values,
         rows=rows or _row_names(panel, trace),
@@ -72,6 +72,20 @@ def _row_names(panel, trace):
     if panel.rows == "vocab":
         return [f"{i} {trace.model.tokenizer.display(i)}" for i in numbers]
     return [str(i) if panel.rows else "" for i in numbers]
+
+
+def _labels(panel):
+    """What a cell is called: a token with its position, so that equal tokens can be told apart; of
+    a single row without a number, the column alone.
+    """
+    labels = words.table("matrix", *LABELS)
+    if not panel.rows:
+        labels |= {key: text(f"matrix.{key}_column") for key in ("tooltip", "selected")}
+    for place, axis in (("row", panel.rows), ("column", panel.columns)):
+        if axis in TOKEN_AXES:
+            named = f"{{{place}}}", f"{{{place}}} ({{{place}_index}})"
+            labels = {key: label.replace(*named) for key, label in labels.items()}
+    return labels
 
 
 def _corners(mark, n_rows, n_columns):

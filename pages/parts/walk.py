@@ -30,6 +30,18 @@ def pick() -> str:
     return way
 
 
+def alone(block) -> bool:
+    """Whether the walk is in the half of a block in which each token is by itself."""
+    op, full = session.get("op"), session.get("walk") in (None, "full")
+    return full and op in block and (op.startswith("mlp") or op == "resid_post")
+
+
+def beside(key: str):
+    """A row for a text and a switch at its end; below each other where there is no room."""
+    ends = {"horizontal_alignment": "distribute", "vertical_alignment": "center"}
+    return st.container(horizontal=True, key=key, gap="small", **ends)
+
+
 def steps(catalogue, layer: int, way: str) -> tuple[str, ...]:
     """The ids of the steps of a layer: what comes before the blocks belongs to the first."""
     block = catalogue.blocks[layer]

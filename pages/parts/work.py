@@ -13,17 +13,22 @@ TIMES = (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6))
 UNITS = ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
 
 
+def lead(step) -> None:
+    """Above figures of all positions: how prefill computes them."""
+    if step.together:
+        way = words.html(f"{HERE}.{WAY.get(step.op.kind, 'numbers')}", n=len(step.trace.ids))
+        html.show(f'<p class="tw-work">{way}</p>')
+
+
 def show(step) -> None:
-    """All positions: how prefill computes them, the count and the time. One: a line that says there
-    are more.
+    """Below them, the count and the time; below those of one position, a line that says there are
+    more.
     """
     n = len(step.trace.ids)
     if not step.together:
         if n > 1:
             words.caption(f"{HERE}.one", n=n)
         return
-    way = WAY.get(step.op.kind, "numbers")
-    html.show(f'<p class="tw-work">{words.html(f"{HERE}.{way}", n=n)}</p>')
     done = run.compute(work, step.trace, step.id, step.layer)
     html.show(html.scroll(_table(step, done), words.text(f"{HERE}.name")))
     if notes := "<br>".join(_notes(step, done)):
@@ -65,7 +70,7 @@ def _time(step, done):
     said = words.html(f"{HERE}.took", **values)
     if len(done.shared) == 1:
         return said
-    names = " + ".join(words.html(f"ops.{op}") for op in done.shared)
+    names = " + ".join(words.text(f"ops.{op}") for op in done.shared)
     return f"{said}<br><small>{words.html(f'{HERE}.shared', names=names)}</small>"
 
 

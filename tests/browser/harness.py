@@ -174,6 +174,11 @@ class Reader:
         self.page.wait_for_function("before => walk.ended > before", arg=before)
         self.calm()
 
+    def step(self, op: str):
+        """Go to another step of the block, by its box in the diagram: no page is loaded anew."""
+        with self.rerun():
+            self.key("diagram").locator(f'[data-id="{op}"]').click()
+
     # ---- what is on the page ---------------------------------------------------------------------
 
     def key(self, key: str):

@@ -180,7 +180,7 @@ def test_the_axis_and_the_hover_of_a_figure_name_tokens_as_they_are(tab, smollm)
 
 def test_the_hover_of_an_attention_map_names_query_and_key(tab):
     link = dict(op="attn.weights", layer=0, head=0, together=1)
-    tab.open("/block", prompt="the cat and the dog", **link)
+    tab.open("/block", prompt="the cat the cat the", **link)  # equal tokens bear their positions
     figure = tab.key("output_attn.weights")
     canvas = figure.locator("canvas.over")
     box = canvas.bounding_box()

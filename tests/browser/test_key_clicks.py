@@ -5,7 +5,7 @@ from playwright.sync_api import expect
 
 def row(reader, key):
     """The row of a key in its table."""
-    return reader.page.locator(f'.tw-keys tr[data-key="{key}"]')
+    return reader.page.locator(f'tr[data-key="{key}"]')
 
 
 def test_a_row_of_the_table_is_a_key(reader):
@@ -20,6 +20,7 @@ def test_a_row_of_the_table_is_a_key(reader):
         row(reader, 2).focus()
         row(reader, 2).press("Enter")
     expect(explained).to_contain_text("␣of (2)")
+    expect(row(reader, 2)).to_be_focused()  # the next Tab goes on from here
 
     with reader.rerun():  # a term of the sum is another list on the same page
         reader.key("terms").locator("tr[data-row]").nth(5).locator("td").first.click()
@@ -33,7 +34,7 @@ def test_a_cell_of_weight_times_value_is_its_key_and_its_dimension(reader):
     figure.focus()
     with reader.rerun():
         figure.press("ArrowDown")
-    chosen = reader.page.locator(".tw-keys tr.tw-here")
+    chosen = reader.page.locator("tr[data-key].tw-here")
     expect(chosen).to_have_count(1)
     key = chosen.get_attribute("data-key")
     assert reader.key("terms").locator(".tw-here").get_attribute("data-row") == key

@@ -67,6 +67,11 @@ def test_the_walk_plays_until_the_reader_does_anything(reader):
     stopped = counted(reader)
     reader.calm(1_300)
     assert counted(reader) == stopped
+    for stop in (reader.page.go_back, lambda: reader.page.keyboard.press("Escape")):
+        player.click()  # the button keeps the focus
+        expect(player).to_have_attribute("aria-pressed", "true")
+        stop()
+        expect(player).to_have_attribute("aria-pressed", "false", timeout=900)
 
 
 def test_back_and_forward_walk_over_the_steps(reader):
@@ -140,16 +145,16 @@ def _press_there(reader, name):
     assert reader.page.evaluate(FOCUS).split()[0] == before.split()[0]  # the focus has stayed
 
 
-def test_the_answer_opens_and_stays_open_while_stepping(reader):
-    reader.open("/block", op="attn.scores")
+def test_the_answer_opens_and_stays_open_in_another_layer(reader):
+    reader.open("/block", op="attn.weights", layer=3)
     with reader.rerun():
         reader.page.get_by_text(lessons.text("en", "lesson.reveal"), exact=True).click()
     answer = reader.page.get_by_text(re.compile(r"In \d+ of 270 heads\."))
     expect(answer).to_be_visible()
     with reader.rerun():
-        reader.press("ArrowRight")
+        reader.press("Shift+ArrowUp")
     expect(answer).to_be_visible()
-    expect(explained(reader)).to_contain_text("attn.masked")
+    expect(explained(reader)).to_contain_text("layer 4")
 
 
 def test_a_position_chosen_in_the_strip_is_explained(reader):
@@ -163,7 +168,6 @@ def test_a_position_chosen_in_the_strip_is_explained(reader):
 def test_a_box_of_the_diagram_goes_to_its_step(reader):
     reader.open("/block", op="mlp.hidden")
     for op in ("attn.mix", "mlp.out"):  # one that is done, one that is to come
-        with reader.rerun():
-            reader.key("diagram").locator(f'[data-id="{op}"]').click()
+        reader.step(op)
         expect(explained(reader)).to_contain_text(op)
         assert f"op={op}" in reader.page.url

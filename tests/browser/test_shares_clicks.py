@@ -1,5 +1,7 @@
 """Lists of heads, neurons and positions in a real browser: a click on a row, or Enter, chooses."""
 
+import lessons
+
 PROMPT = "The capital of France is"
 
 
@@ -22,14 +24,16 @@ def test_rows_choose_heads_neurons_and_positions(reader):
         row.focus()
         row.press("Enter")
     assert "head=7" in reader.page.url and "op=attn.out" in reader.page.url
-    reader.open("/block", prompt=PROMPT, op="mlp.act", layer=23)
+    reader.step("mlp.act")
     with reader.rerun():
         listed(reader, "neuron", 1043).click()
     assert "cell=1043" in reader.page.url
     assert "1043" in reader.key("explain").inner_text()
     point, box = (reader.page.locator(f".tw-bend{part}").bounding_box() for part in (" .point", ""))
     assert box["x"] < point["x"] < box["x"] + box["width"] and point["width"] > 5
-    reader.open("/block", prompt=PROMPT, op="mlp.out", layer=23, together=1)
+    reader.step("mlp.out")
+    with reader.rerun():
+        reader.key("together").get_by_text(lessons.text("en", "block.all")).click()
     with reader.rerun():
         listed(reader, "position", 1).click()
     assert "pos=1" in reader.page.url and not reader.errors

@@ -63,6 +63,19 @@ def test_a_score_that_was_recorded_otherwise_is_found():
         assert found.agreement.tolerance == pytest.approx(1e-5)
 
 
+@pytest.mark.parametrize(
+    "row, difference",
+    [((5, 7, -math.inf), 0), ((5, 7.5, -math.inf), 0.5), ((5, 7, 2), math.inf)]
+    + [((-math.inf, 7, -math.inf), math.inf)],
+)
+def test_a_row_that_was_masked_otherwise_is_found(row, difference):
+    before, after = np.zeros((1, 3, 3)), np.zeros((1, 3, 3))
+    before[0, 1], after[0, 1] = (5, 7, 2), row
+    found = attending.masked(by_hand(attn_scores=before, attn_masked=after), 0, 0, 1)
+    assert found.agreement.difference == difference
+    assert found.agreement.equal == (difference == 0)
+
+
 def test_the_cap_by_hand():
     before = np.zeros((1, 2, 2))
     before[0, 1] = (0, 4)
@@ -163,6 +176,7 @@ def test_what_is_seen_is_what_was_not_masked(case, layer, trace_of):
         assert found.n_seen == (~gone).sum() == min(position + 1, window or 70)
         assert found.n_later == 69 - position
         assert (found.after[~gone] == found.before[~gone]).all()
+        assert found.agreement.equal and found.agreement.difference == 0
         whys = [found.why(key) for key in range(70)]
         assert whys.count("later") == found.n_later and whys.count("outside") == found.first
 

@@ -76,6 +76,7 @@ def test_where_a_number_stands(op, layer, index, head, expected, tiny_name):
     config = run(RunSpec(tiny_name, ids=IDS)).config
     at = follow.place(config, op, layer, index, head)
     assert (at.page, at.head, at.position, at.column) == expected
+    assert at == follow.place(config, op, layer, index, 3 - head)  # whatever head is chosen there
 
 
 def test_a_weight_and_a_constant_lead_nowhere_but_the_largest_of_a_row_does(tiny_name):

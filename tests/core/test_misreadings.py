@@ -8,7 +8,9 @@ import pytest
 
 from core import RunSpec, open_model, run
 from core.analyse import distance, misreadings
+from core.errors import TokenwalkError
 from tests.core.conftest import EACH_FAMILY
+from tests.core.test_finite import run_with
 
 PROMPT = "The capital of France is"
 
@@ -41,6 +43,13 @@ def test_of_a_long_text_only_the_last_rows_are_listed():
     assert [row.position for row in rows] == list(range(30 - misreadings.ROWS, 30))
     assert [row.next for row in rows] == [*trace.ids[-misreadings.ROWS + 1 :], None]
     assert [row.next for row in misreadings.guesses(run(RunSpec("nano", ids=(3,))))] == [None]
+
+
+def test_scores_that_are_not_finite_are_no_guess(tmp_path):
+    trace = run_with(tmp_path, "output.weight", (5, 1), np.nan)
+    with pytest.raises(TokenwalkError) as caught:
+        misreadings.guesses(trace)
+    assert caught.value.params["op"] == "logits"
 
 
 @EACH_FAMILY
@@ -134,6 +143,10 @@ def test_what_arrives_is_weight_times_length_by_hand():
     shares = [0.625 / total, 1.25 / total, 1.625 / total, 0]
     assert [row.share for row in rows] == pytest.approx(shares)
     assert [row.key for row in misreadings.looked(trace, 1, 3, 0, 0)] == [0]  # it sees no other
+    values[:] = 0
+    assert {row.share for row in misreadings.looked(trace, 1, 3, 2, 3)} == {
+        0
+    }  # of nothing, nothing
 
 
 def test_the_largest_weights_come_first_and_the_chosen_key_is_never_left_out():

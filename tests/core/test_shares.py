@@ -1,5 +1,6 @@
 """What heads and neurons write: against the output with all others silenced, for every family."""
 
+from copy import copy
 from dataclasses import replace
 
 import numpy as np
@@ -98,6 +99,13 @@ def test_all_positions_are_the_same_one_by_one(trace):
     panel = shares.panel_of_heads(trace, LAYER, POSITION, 2)
     assert panel.selected == (POSITION, 2) and panel.limit == pytest.approx(heads.max())
     assert panel.values.dtype == np.float32 and panel.n_rows == len(trace.ids)
+
+
+def test_a_number_that_was_recorded_otherwise_is_found(trace):
+    other, off = copy(trace), {"attn.out": 1e-3, "mlp.out": 1e-3}
+    other.read = lambda op, layer: trace.read(op, layer) + np.float32(off.get(op, 0))
+    for shared in (shares.of_heads, shares.of_neurons):
+        assert not shared(other, LAYER, POSITION, DIM).equal
 
 
 def test_whom_a_head_looks_at_most():

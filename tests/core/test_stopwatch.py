@@ -1,6 +1,7 @@
 """The stopwatch of a run: what it charges to which op, and that a trace keeps it."""
 
 import itertools
+import sys
 
 import numpy as np
 import pytest
@@ -52,3 +53,12 @@ def test_a_trace_has_a_time_for_every_op_of_the_pass_and_keeps_it(tiny_name):
         trace.timings["embed", None] = 0.0
     again = run(RunSpec(tiny_name, ids=(3, 5, 3), temperature=1.0))
     assert again.timings is trace.timings
+
+
+def test_the_times_count_to_what_a_trace_holds(tiny_name):
+    """A short run of a deep model holds hardly more numbers than times."""
+    trace = run(RunSpec(tiny_name, ids=(3,)))
+    times = dict(trace.timings)
+    held = sys.getsizeof(times) + sum(sum(map(sys.getsizeof, each)) for each in times.items())
+    counted = trace.nbytes - trace.stream.nbytes - trace.cache.nbytes
+    assert held <= counted < 2 * held

@@ -2,6 +2,8 @@
 wrote the largest jump, and the run without it.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -93,9 +95,26 @@ def _part(trace, weights, found, n, mlp):
 
 def test_attention_and_its_head_are_found_where_they_wrote_the_jump(trace_of):
     loud = (Edit("attn.mix", layer=1, head=2, position=9, kind="scale", value=1e4),)
-    found = stream.leap(trace_of("llama", edits=loud))
+    trace = trace_of("llama", edits=loud)
+    found = stream.leap(trace)
     assert (found.op, found.number, found.layer, found.position) == ("attn", 2, 1, 9)
     assert found.activation is None and found.factor == found.after / found.before > 10
+    assert replace(found, before=0.0).factor == np.inf
+    off = stream.switched_off(trace, found)  # that head alone, beside the edit that there was
+    without = trace_of("llama", edits=(*loud, Edit("attn.mix", layer=1, head=2)))
+    assert off.norms[1] == np.linalg.norm(without.stream[2, 9].astype(float)) < found.after / 10
+    assert off.tops[1] == np.argmax(without.probs())
+
+
+def test_an_edit_that_was_there_stays_while_another_head_is_switched_off(trace_of):
+    before = (Edit("mlp.hidden", layer=1), Edit("attn.mix", layer=1, head=2, kind="scale", value=9))
+    found = stream.leap(trace_of("llama", edits=before))
+    off = stream.switched_off(trace_of("llama", edits=before), found)
+    edit = Edit("attn.mix", layer=found.layer, head=found.number)
+    if found.op == "mlp":
+        edit = Edit("mlp.hidden", layer=found.layer, index=found.number)
+    without = trace_of("llama", edits=(*before, edit))
+    assert off.probs[1] == without.probs()[off.tops[0]]
 
 
 def test_smollms_first_token_and_the_neuron_that_makes_it_long(smollm):

@@ -92,6 +92,8 @@ def test_what_comes_out_of_one_product_has_one_time(trace_of):
     assert work(trace, "mlp.up", 1).seconds == 8.0
     alone = work(trace, "attn.scores", 1)
     assert alone.seconds == 2.0 and alone.shared == ("attn.scores",)
+    unseen = work(trace, "attn.out", 1)  # a step that is too short for the clock
+    assert unseen.shared_flops > 0 == unseen.seconds == unseen.rate
     assert work(trace_of("gpt2"), "mlp.up", 1).shared == ("mlp.up",)
     assert layer_seconds(trace).tolist() == [[0, 0], [5.75, 8.0]]
 

@@ -27,14 +27,14 @@ def block(op, **link):
     app = reader.open_page("block", **{"op": op, "prompt": PROMPT, "layer": 23, "head": 4} | link)
     assert not app.exception
     verdicts = re.findall(r'data-verdict="(\w+)"', "".join(reader.html(app)))
-    checked = op != "attn.masked" and not link.get("together")  # the row, and the chosen number
+    checked = not link.get("together")  # the row, and the chosen number
     assert verdicts == ["equal"] * (1 + checked)
     return app
 
 
 def listed(app) -> dict[int, list[str]]:
     """The rows of the table of keys: the texts of each key's cells."""
-    (table,) = [part for part in reader.html(app) if 'tw-keys"' in part]
+    (table,) = [part for part in reader.html(app) if "data-key=" in part]
     rows = re.findall(r'<tr data-key="(\d+)"[^>]*>(.*?)</tr>', table)
     cells = {int(key): re.findall("<td>(.*?)</td>", row) for key, row in rows}
     return {
@@ -109,6 +109,7 @@ def test_the_softmax_step_by_step(trace, language):
         last = (number(powers[key]), number(powers[key] / powers.sum()))
         assert rows[key][1:5] == [*steps, *last]
     assert rows[4][1:5] == ["−∞", "−∞", "0.0000", "0.0000"]
+    assert says(app, language, "softmax.masked", n=1)
     said = {"largest": number(scores.max(), 3), "total": number(powers.sum())}
     assert says(app, language, "softmax.caption", **said)
 
@@ -193,7 +194,17 @@ def test_a_cap_and_a_window(tmp_path, monkeypatch):
         assert [row[1], row[3], row[4]] == expected
     app = block("attn.masked", **link, pos=10, cell=2)
     assert says(app, "en", "mask.outside", window="8", outside=3)
-    assert says(app, "en", "mask.why_outside", distance=8)
+    assert says(app, "en", "mask.why_outside", distance=8) and marked(app, "tw-here") == [2]
+    early = [0, 1, 2]  # no query at 10 sees them
+    app = block("attn.scores", **link, pos=10)
+    assert says(app, "en", "scores.outside", window="8", n=3)
+    app.session_state["all_keys"] = app.session_state["moved"] = True
+    n = len(trace.ids)
+    assert marked(app.run(), "tw-faint") == early + list(range(11, n))
+    app = block("attn.mix", **link, pos=10)
+    assert sorted(marked(app, "tw-faint")) == early and says(app, "en", "mix.later", n=n - 11)
+    (drawn,) = [part for part in reader.html(app) if "data-key=" in part]
+    assert drawn.count("tw-share") == 8 + 1  # and one of all together: nothing for a weight of 0
     assert says(block("attn.masked", **link, pos=7), "en", "mask.inside", window="8")
 
 

@@ -56,14 +56,14 @@ def test_looking_is_not_writing(language, smollm):
     for (h, _, part), (_, _, row), vector in zip(parts, whole, vectors, strict=True):
         assert part[1] == str(h // 3) and number(part[2]) == pytest.approx(vector[100], abs=6e-4)
         weights = trace.read("attn.weights", 24)[h, -1]
-        assert row[1] == trace.tokens[weights.argmax()]
+        assert row[1] == f"{trace.tokens[weights.argmax()]} ({weights.argmax()})"
         assert number(row[2]) == pytest.approx(weights.max(), abs=0.006)
         length = np.linalg.norm(vector)
         assert number(row[3]) == pytest.approx(length, abs=0.006)
         cosine = vector @ last / length / np.linalg.norm(last)
         assert number(row[5]) == pytest.approx(cosine, abs=0.006)
         shares.append(number(row[6]))
-    assert sum(shares) == pytest.approx(100, abs=0.5) and whole[4][2][1] == "␣Mary"
+    assert sum(shares) == pytest.approx(100, abs=0.5) and whole[4][2][1] == "␣Mary (1)"
     assert reader.verdict(app) == "equal" and f"{last[100]:.4f}".replace("-", "−") in reader.text(
         app
     )

@@ -96,11 +96,13 @@ def test_every_family_and_its_answer(family, language, tmp_path, monkeypatch):
     app.run()
     assert not app.exception and not reader.notices(app, "error")
     said = reader.text(app)
-    assert not lessons.loader.PLACEHOLDER.search(said) and texts("off_aria", language)
+    assert not lessons.loader.PLACEHOLDER.search(said)
+    assert f'aria-label="{texts("off_aria", language)}"' in "".join(reader.html(app))
     one_of = ("sinks_stay", "sinks_go", "no_sinks", "nobody")
     assert sum(texts(key, language) in said for key in one_of) == 1
     parallel = {"en": "both read the same row", "zh": "两者读的是同一行"}[language]
     assert (parallel in said) == (family == "gpt_neox")
+    assert (texts("rescaled", language) in said) == (family in ("gemma2", "olmo2"))
 
 
 def test_one_token_has_no_sink_to_speak_of():

@@ -124,9 +124,9 @@ def test_all_heads_as_one_row(small):
     assert strips(app) == list(zip(names, (3 * 8 + 5,) * 3 + (5,), strict=True))
     square = (trace.read("attn.q", 1)[2].astype(float) ** 2).mean()
     assert shown(square) in reader.text(app) and verdicts(app) == ["equal", "equal"]
-    assert re.search(
-        r"<b>\d · \d</b>", "".join(reader.html(app))
-    )  # a head and which of its numbers
+    first = int(np.argmax(np.abs(trace.read("attn.q", 1)[2])))  # of all heads side by side
+    head, dim = divmod(first, 8)
+    assert f"<b>{head} · {dim} [{first}]</b>" in "".join(reader.html(app))
 
 
 def test_a_norm_of_each_head(small):
@@ -140,3 +140,13 @@ def test_any_text(link, smollm):
     app = page(**link)
     assert not app.exception and set(verdicts(app)) == {"equal"}
     assert "<b>a</b>" not in "".join(reader.html(app))
+
+
+@EACH_LANGUAGE
+def test_a_pointed_at_number_is_named_by_what_its_row_and_column_are(language, smollm):
+    app = page(lang=language, op="attn_norm")
+    texts = {key: lessons.text(language, f"matrix.{key}") for key in ("tooltip", "tooltip_column")}
+    of_token = texts["tooltip"].replace("{row}", "{row} ({row_index})")  # tokens may be equal
+    drawn = [meta for meta in reader.canvases(app) if meta.get("row_title") is not None]
+    said = {meta["row_title"]: meta["labels"]["tooltip"] for meta in drawn}
+    assert said == {lessons.text(language, "axes.seq"): of_token, "": texts["tooltip_column"]}

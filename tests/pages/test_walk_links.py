@@ -36,8 +36,9 @@ def test_a_link_opens_the_short_walk_with_all_positions_and_says_so_again():
     assert n_rows(app, "attn.mix") == 1
 
 
-@pytest.mark.parametrize("walk", ["zzz", "Short", "", "layers "])
-@pytest.mark.parametrize("together", ["0", "true", "11", ""])
+@pytest.mark.parametrize(
+    "walk, together", [("zzz", "0"), ("Short", "true"), ("", "11"), ("layers ", "")]
+)
 def test_a_way_that_there_is_not_is_the_full_one_and_leaves_the_link(walk, together):
     app = reader.open_page("block", model="nano", walk=walk, together=together, op="mlp.up")
     assert walked(app) == ["full", None, "mlp.up", None]

@@ -226,6 +226,17 @@ def test_a_lens_cell_holds_its_number_or_there_is_no_lens(tmp_path, width):
         assert lens["cell"] >= 7 * len("-0.0012") + 2
 
 
+@pytest.mark.parametrize("chosen, first", [(0, 0), (1, 0), (50, 48), (99, 95)])
+def test_a_cell_of_the_lens_is_the_one_that_stands_there(tmp_path, chosen, first):
+    lens = {"left": 92, "top": 40, "cell": 50, "height": 20, "count": 5}
+    view = {"shape": [3, 100], "place": {"lens": lens}}
+    points = ((93, 41), (191, 59), (341, 50), (342, 50), (91, 50), (200, 39), (200, 60))
+    events = [{"offsetX": x, "offsetY": y} for x, y in points]
+    found = f"{json.dumps(events)}.map((e) => lensAt({json.dumps(view)}, e, [2, {chosen}]))"
+    cells = [[2, first], [2, first + 1], [2, first + 4]]
+    assert answer(found, tmp_path, *MATRIX) == [*cells, None, None, None, None]
+
+
 def test_a_reduced_picture_has_no_lens_and_keeps_to_its_height(tmp_path):
     place = placed(tmp_path, [48, 144], 500, lens=False, height=40)
     assert place["lens"] is None and place["height"] == 40

@@ -78,3 +78,21 @@ def test_playing_waits_until_the_page_has_answered_the_last_step(tmp_path):
     })"""
     found = answer(f"{script}({json.dumps(ALONE)})", tmp_path, *SCRIPTS)
     assert found == [[False, 0], [True, 1], [True, 1]]
+
+
+def test_arrows_scroll_a_box_that_is_wider_than_its_room(tmp_path):
+    """Anywhere else they step, also in a box that shows all it holds, or hides the rest."""
+    boxes = [[300, 200, "auto"], [200, 200, "auto"], [300, 200, "hidden"]]
+    script = """((meta, boxes) => boxes.map(([scrollWidth, clientWidth, overflowX]) => {
+        globalThis.getComputedStyle = () => ({ overflowX });
+        globalThis.setTimeout = () => 1;
+        const bar = { meta, at: { layer: 0, step: 0 } };
+        show = () => {}; // there is no page
+        let taken = false;
+        const path = [{ scrollWidth, clientWidth }], preventDefault = () => { taken = true; };
+        onKey(bar, { key: "ArrowRight", composedPath: () => path, preventDefault });
+        return [bar.at.step, taken];
+    }))"""
+    meta = json.dumps(ALONE)
+    found = answer(f"{script}({meta}, {json.dumps(boxes)})", tmp_path, *SCRIPTS)
+    assert found == [[0, False], [1, True], [1, True]]

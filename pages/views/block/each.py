@@ -2,7 +2,7 @@
 long bars; a verdict below a sentence. Knows html and charts; computes nothing.
 """
 
-from pages.parts import charts, explanation, html, words
+from pages.parts import charts, explanation, html, lesson, words
 from pages.parts.html import number
 from pages.parts.terms import bar
 from pages.parts.words import text
@@ -23,10 +23,19 @@ def table(step, name: str, columns: dict, bars=(), digits: int = 3) -> None:
     heads = [words.html(f"block.{name}.{key}") for key in columns]
     body = html.table([words.html("axes.seq"), *heads], rows, "mono", marks)
     words.heading(f"block.{name}.each")
-    words.caption("block.each.bars")
+    html.show(f'<p class="tw-caption">{_said(shown, len(tokens))}</p>')
     html.show(html.scroll(body, text(f"block.{name}.each"), "tw-each"))
     lines = zip(range(len(tokens)), tokens, *(c.tolist() for c in columns.values()), strict=True)
     charts.save(f"{name}_{step.id}", ("position", "token", *columns), list(lines))
+
+
+def _said(shown, n):
+    """What a bar is; and of a long prompt, which positions stand here."""
+    bars = words.html("block.each.bars")
+    if len(shown) == n:
+        return bars
+    first, last = shown[0], shown[-1]
+    return lesson.joined(words.html("block.each.part", first=first, last=last, n=n), bars)
 
 
 def long_bar(value: float, largest: float, role: str) -> str:

@@ -9,7 +9,7 @@ from html import escape
 import streamlit as st
 
 from core.analyse import shares
-from pages.parts import charts, explanation, html, panels, run, session, words
+from pages.parts import charts, explanation, html, panels, run, session, terms, words
 from pages.parts.html import number
 from pages.parts.words import text
 from pages.views.block import listing, product, whole
@@ -80,7 +80,7 @@ def _vectors(step, found, looked_at):
     rows = [
         [
             str(h),
-            html.token(step.trace.tokens[key], "key"),
+            terms.coordinate("key", key, step.trace),
             f"{weight:.2f}",
             listing.short(found.lengths[h]),
             listing.bar(found.lengths[h], most),

@@ -4,7 +4,7 @@ run without it. Knows core's findings and words.
 
 import streamlit as st
 
-from core.analyse import stream
+from core.analyse import shares, stream
 from core.analyse.view import column_axis
 from pages.parts import html, run, session, words
 from pages.parts.html import Token, percent, token
@@ -36,6 +36,8 @@ def _said(trace, found, values):
     if found.activation is not None:
         part["activation"] = length(found.activation)
     yield words.html(f"{HERE}.by_{found.op}", **values, **part)
+    if trace.config.norm_place != "before":
+        yield words.html(f"{HERE}.rescaled")
 
 
 def length(value: float) -> str:
@@ -47,7 +49,7 @@ def _door(trace, found, values):
     """To the neuron, or the head, in the walk through its layer."""
     place = {"walk": session.WALKS[0], "at_layer": found.layer, "pos": found.position}
     if found.op == "mlp":
-        op = stream.hidden_op(trace, found.layer)
+        op = shares.hidden_op(trace, found.layer)
         place |= {"op": op, "cell": found.number, "cell_axis": column_axis(op)}
     else:
         place |= {"op": "attn.mix", "at_head": found.number, "cell": None}

@@ -1,4 +1,4 @@
-"""A table of keys and a matrix under it: which keys are listed, in which order, and the chosen one.
+"""A list of keys and a matrix under it: which keys are listed, in which order, and the chosen one.
 
 Knows the step, keys as numbers and tokens by name; no maths.
 """
@@ -7,10 +7,10 @@ import streamlit as st
 
 from core.analyse import attending
 from core.analyse.panel import Panel, magnitude
-from pages import canvas
 from pages.parts import explanation, html, inputs, panels, session, terms, words
 from pages.parts.html import Token
 from pages.parts.words import text
+from pages.views.block import listing
 
 FEW = 12  # of many keys, those with the largest numbers
 SHORT = 16  # so many are listed whole
@@ -77,22 +77,14 @@ def table(
     rows = [[name(key, step.trace, "value" if by_size else "key"), *row(key)] for key in shown]
     below = (foot or _rest)(others)
     below = [line + [""] * (len(head) - len(line)) for line in below]
-    marks = [_mark(key, key == chosen, bool(faint and faint(key))) for key in shown]
-    marks += [' class="tw-foot"'] * len(below)
-    drawn = html.table(head, rows + below, "mono tw-keys", marks)
-    html.show(html.scroll(drawn, label, "tw-keys-box"))
-    canvas.rows(key="key_rows", on_row=lambda key: choose(step, key), name="key")
+    lighter = [key for key in shown if faint and faint(key)]
+    listing.show("key", head, rows, shown, chosen, label, below, lighter)
+    listing.listen("key", lambda key: choose(step, key))
 
 
 def _rest(others):
     """The line of all keys that are not listed."""
     return [[terms.rest(len(others))]] if others else []
-
-
-def _mark(key, here, faint):
-    classes = " ".join(["tw-here"] * here + ["tw-faint"] * faint)
-    current = ' aria-current="true"' if here else ""
-    return f' data-key="{key}" tabindex="0" class="{classes}"{current}'
 
 
 def choose(step, key: int) -> None:
@@ -101,16 +93,6 @@ def choose(step, key: int) -> None:
         session.put(term=(step.id, key))
     else:
         session.put(cell=key, cell_axis="key")
-
-
-def bar(value: float, largest: float) -> str:
-    """A number's size beside the largest, as HTML."""
-    return terms.bar(value, largest or 1.0) if value == value and abs(value) < float("inf") else ""
-
-
-def share(weight: float) -> str:
-    """A bar for a share of 1, whose full length is 1, as HTML."""
-    return f'<span class="tw-bar tw-share" style="width:{weight * 3:.2f}em"></span>'
 
 
 def agreed(agreement, n: int, lines=()) -> None:

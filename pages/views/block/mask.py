@@ -39,6 +39,7 @@ def _table(step, found):
     head = [words.html(f"{HERE}.head_{name}") for name in ("key", "before", "after", "why")]
     label = text(f"{HERE}.label")
     keys.table(step, found.before, head, row, label=label, faint=found.why)
+    keys.agreed(found.agreement, len(found.before))
 
 
 def _seen(score):

@@ -7,10 +7,10 @@ Knows the step and core's attending; no maths.
 from dataclasses import replace
 
 from core.analyse import attending
-from pages.parts import run, session, terms, words
+from pages.parts import charts, run, session, terms, words
 from pages.parts.html import number
 from pages.parts.words import text
-from pages.views.block import keys, scores, whole
+from pages.views.block import keys, listing, scores, whole
 
 HERE = "block.mix"
 COLUMNS = ("key", "weight", "", "length", "part", "along")
@@ -35,7 +35,7 @@ def _table(step, found, chosen):
     def foot(others):
         rest = [[terms.rest(len(others)), *_row(found.all_of(others))]] * bool(others)
         every = found.all_of(range(len(found.weights)))
-        return [*rest, [words.html(f"{HERE}.sum"), *_row(every)]]
+        return [*rest, [f"<b>{cell}</b>" for cell in (words.html(f"{HERE}.sum"), *_row(every))]]
 
     keys.table(
         step,
@@ -44,16 +44,31 @@ def _table(step, found, chosen):
         lambda key: _row(found.of(key)),
         label=text(f"{HERE}.label"),
         foot=foot,
+        faint=lambda key: not found.weights[key],
         chosen=chosen,
         by_size=True,
     )
+    if n := len(step.trace.ids) - len(found.weights):
+        words.caption(f"{HERE}.later", n=n)
+    _save(step, found)
+
+
+def _save(step, found):
+    """What every key gives, as CSV."""
+    head = ("position", "token", "weight", "value length", "part length", "share of the mix")
+    parts = (found.of(key) for key in range(len(found.weights)))
+    rows = [
+        (key, step.trace.tokens[key], part.weight, part.length, part.size, part.along)
+        for key, part in enumerate(parts)
+    ]
+    charts.save("mix_keys", head, rows)
 
 
 def _row(part):
     """One key, or several together: these have no value row of their own."""
     length = "" if part.length is None else number(part.length, 3)
-    along = f"{part.along:.1%}".replace("-0.0%", "0.0%").replace("-", "−")
-    return [number(part.weight), keys.share(part.weight), length, number(part.size, 3), along]
+    along = listing.percent(part.along)
+    return [number(part.weight), listing.share(part.weight), length, number(part.size, 3), along]
 
 
 def _sheets(step, found, chosen):

@@ -87,10 +87,12 @@ def _stacked(parts):
 
 
 def _name(step, at):
-    """Which number of the row; where all heads are one row, its head and which of that."""
+    """Which number of the row; where all heads are one row, as the list of terms names it: its
+    head, which of that, and which of all.
+    """
     if step.op.kind != "norm_all_heads":
         return str(at)
-    return "{} · {}".format(*divmod(at, step.config.head_dim))
+    return "{} · {} [{}]".format(*divmod(at, step.config.head_dim), at)
 
 
 # ---- the strips ----------------------------------------------------------------------------------

@@ -72,7 +72,7 @@ def _sum(made):
         (words.html(f"{HERE}.sum"), made.total),
     ]
     if made.bias is not None:
-        lines.append((words.html("steps.bias"), made.bias))
+        lines.append((words.html(f"{HERE}.bias"), made.bias))
         lines.append((words.html(f"{HERE}.with_bias"), made.total + made.bias))
     rows = [
         [name, terms.bar(value, max(largest, abs(value))), f"<b>{number(value)}</b>"]

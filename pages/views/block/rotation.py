@@ -22,7 +22,7 @@ def draw(step) -> None:
     """The row before and after, how far each pair stands round, and one pair with its numbers."""
     if step.together:
         whole.output(step)
-        words.caption(f"{HERE}.together", **_values(step))
+        words.caption(f"{HERE}.together")
         return
     made = run.compute(turned.turned, step.trace, step.view)
     _rows(step, made)

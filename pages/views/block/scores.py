@@ -8,7 +8,7 @@ from core.analyse import attending
 from pages.parts import html, run, session, terms, words
 from pages.parts.html import Token, number
 from pages.parts.words import text
-from pages.views.block import keys, whole
+from pages.views.block import keys, listing, whole
 
 HERE = "block.scores"
 
@@ -40,7 +40,7 @@ def _keys(step, found):
     def row(key):
         dot, score = found.dots[key], found.recorded[key]
         numbers = [_distance(step.position - key), number(dot, 3), f"<b>{number(score, 3)}</b>"]
-        return [*numbers, keys.bar(score, largest)]
+        return [*numbers, listing.bar(score, largest)]
 
     largest = max(map(abs, found.scores))
     head = [words.html(f"{HERE}.head_{name}") for name in ("key", "distance", "dot")]
@@ -52,10 +52,13 @@ def _keys(step, found):
 
 
 def _table(step, scores, head, row, label):
-    """The table, with later keys drawn lighter and told of below."""
-    keys.table(step, scores, head, row, label=label, faint=lambda key: key > step.position)
-    if n := len(scores) - step.position - 1:
-        words.caption(f"{HERE}.later", n=n)
+    """The table, with the keys that the mask will take away drawn lighter and told of below."""
+    mask = run.compute(attending.masked, step.trace, step.layer, step.head, step.position)
+    keys.table(step, scores, head, row, label=label, faint=mask.why)
+    if mask.n_later:
+        words.caption(f"{HERE}.later", n=mask.n_later)
+    if mask.first:
+        words.caption(f"{HERE}.outside", n=mask.first, window=f"{mask.window:,}")
 
 
 def _distance(n):
@@ -97,10 +100,10 @@ def _cap(step, found):
         before, after = found.before[key], found.after[key]
         return [
             number(before, 3),
-            keys.bar(before, largest),
+            listing.bar(before, largest),
             number(found.bent[key], 3),
             f"<b>{number(after, 3)}</b>",
-            keys.bar(after, largest),
+            listing.bar(after, largest),
         ]
 
     largest, values = max(map(abs, found.before)), {"cap": f"{found.cap:g}"}

@@ -4,10 +4,10 @@ Knows the step and core's attending; no maths.
 """
 
 from core.analyse import attending
-from pages.parts import charts, html, run, words
+from pages.parts import charts, html, lesson, run, words
 from pages.parts.html import number, percent
 from pages.parts.words import text
-from pages.views.block import keys, whole
+from pages.views.block import keys, listing, whole
 
 HERE = "block.softmax"
 COLUMNS = ("key", "score", "less_max", "power", "weight", "")
@@ -24,8 +24,11 @@ def draw(step) -> None:
     line = words.html(
         f"{HERE}.caption", largest=number(found.largest, 3), total=number(found.total)
     )
-    html.show(f'<p class="tw-caption">{line} {words.html(f"{HERE}.at")} {largest}</p>')
+    said = lesson.joined(line, f"{words.html(f'{HERE}.at')} {largest}")
+    html.show(f'<p class="tw-caption">{said}</p>')
     _table(step, found)
+    if found.n_masked:
+        words.caption(f"{HERE}.masked", n=found.n_masked)
     _sums(found)
     _save(step, found)
     if found.parked:
@@ -38,9 +41,10 @@ def _table(step, found):
     def foot(others):
         powers, weights = found.rest(others)
         rest = words.html(f"{HERE}.rest", n=len(others))
-        lines = [[rest, "", "", number(powers), number(weights), keys.share(weights)]]
-        sums = [words.html(f"{HERE}.sum"), "", "", number(found.total)]
-        return lines * bool(others) + [[*sums, number(found.weights.sum(), 6)]]
+        lines = [[rest, "", "", number(powers), number(weights), listing.share(weights)]]
+        sums = (words.html(f"{HERE}.sum"), "", "", number(found.total))
+        whole_row = (*sums, number(found.weights.sum(), 6))
+        return lines * bool(others) + [[f"<b>{cell}</b>" for cell in whole_row]]
 
     head = [name and words.html(f"{HERE}.head_{name}") for name in COLUMNS]
     keys.table(
@@ -59,7 +63,7 @@ def _row(found, key):
     steps = (found.scores[key], found.less_max[key], found.powers[key])
     cells = [number(value, 3) for value in steps[:2]] + [number(steps[2])]
     masked = found.scores[key] == float("-inf")
-    drawn = '<span class="tw-masked"></span>' if masked else keys.share(found.weights[key])
+    drawn = '<span class="tw-masked"></span>' if masked else listing.share(found.weights[key])
     return [*cells, f"<b>{number(found.weights[key])}</b>", drawn]
 
 

@@ -40,18 +40,25 @@ def show(trace, layer: int, head: int, position: int, way: str) -> None:
     values = numbers | lesson.token_values(trace, position)
     this = words.op(step.op, *["together"] * step.together)
     where = words.html("block.step", **numbers, op=step.id, name=this.title)
-    html.show(f'<p class="tw-gist">{lesson.joined(where, html.rich(this.gist, **values))}</p>')
+    gist = f'<p class="tw-gist">{lesson.joined(where, html.rich(this.gist, **values))}</p>'
+    with walk.beside("step_top"):
+        st.html(gist, width="content")
+        _one_or_all(step)
     diagram.show(step, layer, way)
     with st.container(key="stage"):
         left, middle, right = st.columns([1.02, 1.88, 1.9], gap="medium")
     with left:
         _lesson(step, this, numbers, values, whole)
     with middle:
-        lesson.look(this, "narrow", **values)
+        if way != "short":  # before a class the figure comes first
+            lesson.look(this, "narrow", **values)
         marks = walk.roles(step.view, len(trace.ids))
         strip.show(trace, position, key="block_tokens", roles=marks)
-        _one_or_all(step)
+        work.lead(step)
         figures.draw(step)
+        work.show(step)
+        if way == "short":
+            lesson.look(this, "narrow", **values)
     with right:
         parts = step.view.inputs + step.view.weights
         with st.container(border=True):
@@ -86,11 +93,14 @@ def _lesson(step, this, numbers, values, whole):
     if step.id == "attn.weights" and len(step.trace.ids) > 1:  # alone, nobody else to look at
         sinks.predict(step.trace, whole, values)
     misread.show(step, this, values)
+    with st.expander(text("block.whole")):
+        lesson.tabs(whole, numbers)
+        lesson.look(whole, **values)
     small.note(whole, step.trace.model)
 
 
 def _one_or_all(step):
-    """The switch between the chosen position and all of them, and what prefill makes of it."""
+    """The switch between the chosen position and all of them."""
     names = {False: "one", True: "all"}
     inputs.switch(
         (False, True),
@@ -100,4 +110,3 @@ def _one_or_all(step):
         name=lambda together: text(f"block.{names[together]}"),
         pick=lambda together: session.put(together=together),
     )
-    work.show(step)
