@@ -147,12 +147,13 @@ def _before(c):
 def _block(c, layer):
     yield _op("resid_pre", ops.same, "copy", "residual", "x", ["stream"])
     yield from _attention(c, layer)
-    delta = "attn.out" if c.norm_place == "before" else "attn.post_norm"
-    yield _op("resid_mid", ops.add, "sum", "residual", "x′ = x + a", ["resid_pre", delta],
+    plain = c.norm_place == "before"  # what is added has had no norm of its own
+    delta, a = ("attn.out", "a") if plain else ("attn.post_norm", "ā")
+    yield _op("resid_mid", ops.add, "sum", "residual", f"x′ = x + {a}", ["resid_pre", delta],
         tags=["parallel"] * c.parallel)
     yield from _mlp(c)
-    delta = "mlp.out" if c.norm_place == "before" else "mlp.post_norm"
-    yield _op("resid_post", ops.add, "sum", "residual", "x = x′ + f", ["resid_mid", delta])
+    delta, f = ("mlp.out", "f") if plain else ("mlp.post_norm", "f̄")
+    yield _op("resid_post", ops.add, "sum", "residual", f"x = x′ + {f}", ["resid_mid", delta])
 
 
 def _attention(c, layer):
@@ -201,7 +202,7 @@ def _attention(c, layer):
     yield _dot(c, "attn.out", ops.merge_heads, "attention", "a = Wo · c", "attn.mix", "attn_out",
         tags=["post_norm"] * (c.norm_place != "before"))
     if c.norm_place != "before":
-        yield _norm(c, "attn.post_norm", "attention", "a", "w", "a", "attn.out", "attn_post_norm")
+        yield _norm(c, "attn.post_norm", "attention", "ā", "w", "a", "attn.out", "attn_post_norm")
 
 
 def _mlp(c):
@@ -231,7 +232,7 @@ def _mlp(c):
     yield _dot(c, "mlp.out", ops.linear, "mlp", f"f = Wdown · {y}", hidden, "mlp_out",
         tags=[form, *after])
     if c.norm_place != "before":
-        yield _norm(c, "mlp.post_norm", "mlp", "f", "w′", "f", "mlp.out", "mlp_post_norm")
+        yield _norm(c, "mlp.post_norm", "mlp", "f̄", "w′", "f", "mlp.out", "mlp_post_norm")
 
 
 def _after(c):

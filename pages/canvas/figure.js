@@ -48,7 +48,8 @@ function drawn(kind) {
     const point = (item, x, y, named = item) => {
       hover = item;
       frames();
-      if (named) tip.show([...words("tooltip", named), ...(kind.notes?.(view) ?? [])], x, y);
+      const notes = (item && kind.notes?.(view)) ?? [];  // an enlarged part needs none
+      if (named) tip.show([...words("tooltip", named), ...notes], x, y);
       else tip.hide();
     };
 
@@ -58,7 +59,7 @@ function drawn(kind) {
     });
     over.addEventListener("pointerleave", () => point(null));
     over.addEventListener("click", (event) => {
-      const item = kind.at(view, event) ?? beside(event);
+      const item = hover ?? kind.at(view, event) ?? beside(event); // what the tooltip names
       if (item) choose(item);
     });
     over.addEventListener("keydown", (event) => {

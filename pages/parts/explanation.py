@@ -99,7 +99,7 @@ def _so_far(e):
     low, high = min(0.0, *sums), max(0.0, *sums)
     span = high - low or 1.0
     bars = "".join(_column(min(s, 0.0) - low, abs(s), s < 0, span) for s in shown)
-    said = {"n": f"{n:,}", "first": number(sums[0]), "half": number(sums[n // 2])}
+    said = {"n": f"{n:,}", "first": number(sums[0]), "half": number(sums[n // 2 - 1])}
     said = words.text("explain.running", last=number(sums[-1]), **said)
     return f'<div class="tw-run" role="img" aria-label="{said}" title="{said}">{bars}</div>'
 

@@ -85,9 +85,11 @@ def test_a_chat_is_followed_as_a_chat(reader):
     assert recorded(reader) == clicked and crumbs(reader).count() == 2
 
 
-@pytest.mark.parametrize("op, scale", [("attn.q", 1), ("attn.scores", 0.25), ("resid_mid", 1)])
-def test_the_numbers_that_are_shown_make_the_recorded_one(reader, op, scale):
-    reader.open("/block", op=op, layer=1, head=1, **LINK)
-    terms = [math.prod(operands(row)) for row in reader.key("terms").locator("tbody tr").all()]
-    size = math.fsum(map(abs, terms)) * scale
-    assert math.fsum(terms) * scale == pytest.approx(recorded(reader), abs=1e-5 * size)
+def test_the_numbers_that_are_shown_make_the_recorded_one(reader):
+    reader.open("/block", layer=1, head=1, **LINK)
+    for op, scale in (("attn.q", 1), ("attn.scores", 0.25), ("resid_mid", 1)):
+        reader.step(op)
+        assert op in reader.explanation()
+        terms = [math.prod(operands(row)) for row in reader.key("terms").locator("tbody tr").all()]
+        size = math.fsum(map(abs, terms)) * scale
+        assert math.fsum(terms) * scale == pytest.approx(recorded(reader), abs=1e-5 * size), op

@@ -37,3 +37,14 @@ def test_rows_choose_heads_neurons_and_positions(reader):
     with reader.rerun():
         listed(reader, "position", 1).click()
     assert "pos=1" in reader.page.url and not reader.errors
+
+
+def test_a_long_list_stays_where_it_was_scrolled_to(reader):
+    reader.open("/block", prompt=" ".join([PROMPT] * 5), op="mlp.out", layer=23, together=1)
+    row = listed(reader, "position", 20)
+    scrolled = "document.querySelector('.tw-rows-box').scrollTop"
+    before = reader.page.evaluate(scrolled)
+    with reader.rerun():
+        row.click()
+    assert "pos=20" in reader.page.url and before > 50
+    assert reader.page.evaluate(scrolled) == before

@@ -33,3 +33,15 @@ def test_a_click_in_the_matrix_explains_the_weight_that_was_clicked(reader):
         assert "cell=" in reader.page.url
     assert weights[0] != weights[1]
     assert "equal" in reader.explanation()
+
+
+def test_a_click_on_an_enlarged_number_explains_it(reader):
+    reader.open("/block", prompt=PROMPT, op="mlp_norm", layer=5, cell=300)
+    canvas = reader.key("output_mlp_norm").locator("canvas.over")
+    canvas.scroll_into_view_if_needed()
+    box = canvas.bounding_box()
+    with reader.rerun():
+        canvas.click(position={"x": box["width"] - 12, "y": box["height"] - 36})  # the last one
+    shown = canvas.locator("xpath=..").locator(".tip div").all_inner_texts()
+    cell = int(reader.page.url.split("cell=")[1].split("&")[0])
+    assert 300 < cell <= 307 and f"dimension {cell}" in reader.explanation(), shown

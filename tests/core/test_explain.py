@@ -92,6 +92,8 @@ def test_terms_make_the_total_and_steps_the_value(tiny_name, op):
         assert [abs(t.value) for t in top] == sorted((abs(t.value) for t in top), reverse=True)
         assert abs(top[0].value) == np.abs(e.values).max()
         assert sum(t.value for t in top) + e.rest(3) == pytest.approx(e.total)
+        assert e.so_far()[:3] == pytest.approx(np.cumsum([t.value for t in top]))
+        assert e.so_far()[-1] == pytest.approx(e.total) and len(e.so_far()) == len(e.values)
 
 
 def test_keys_outside_a_window_leave_a_rest_of_exactly_nothing(trace_of):

@@ -137,6 +137,17 @@ def test_one_position_says_that_there_are_more_unless_it_is_alone():
     assert one[1] not in reader.text(reader.open_page("block", op="attn.q", prompt="Hi"))
 
 
+def test_notes_stand_only_where_they_are_true():
+    """One token hides no pair of positions; the tables of the rotation count to the first layer."""
+    masked = lessons.text("en", "block.work.masked", cells=1, seen=1)
+    alone = reader.open_page("block", op="attn.weights", prompt="Hi", together=1)
+    assert masked not in reader.text(alone)
+    tables = lessons.text("en", "block.work.tables")
+    for layer in (0, 1):
+        app = reader.open_page("block", model="nano", op="resid_pre", layer=layer, together=1)
+        assert (tables in reader.text(app)) == (layer == 0)
+
+
 @pytest.mark.parametrize(
     "seconds, shown",
     [

@@ -112,6 +112,17 @@ def test_every_box_of_a_family_opens(family, language, tmp_path, monkeypatch):
         del app.session_state[f"misread_{op}"]
 
 
+def test_the_score_over_the_distance_is_that_of_the_chosen_key():
+    """A cell of the scores is a key; one of the turned keys is a number of a row."""
+    trace = run(RunSpec("nano", prompt=PROMPT))
+    keys = [misreadings.nearer(trace, 1, 2, 5, key).key for key in (2, None)]
+    app = reader.open_page("block", model="nano", prompt=PROMPT, layer=1, head=2, pos=5, cell=2)
+    for op, key in zip(("attn.scores", "attn.k_rot"), keys, strict=True):
+        said = reader.plain(opened(go(app, op, cell=2), op))
+        assert f"{trace.tokens[key]} (position {key})" in said
+    assert keys[0] != keys[1]
+
+
 def test_tokens_are_shown_as_they_are_and_never_read():
     app = reader.open_page("block", model="nano", prompt=HOSTILE, op="attn.weights", layer=1)
     said = opened(app, "attn.weights")

@@ -7,9 +7,12 @@ import re
 import numpy as np
 import pytest
 
+import lessons
+from core import RunSpec, run
 from core.analyse import follow
 from core.analyse.explain import explain
 from pages.parts import equation
+from pages.parts.html import number
 from tests.core.conftest import EACH_FAMILY, name_of, places, trace_of  # noqa: F401 (fixtures)
 from tests.core.test_explain import cells
 from tests.pages import reader
@@ -153,6 +156,18 @@ def test_a_difference_is_explained_and_no_difference_too():
     said = reader.text(opened(op="attn.q", layer=1))
     assert "in another order" in said and "part of a larger one" in said and "neighbouring" in said
     assert "part of a larger one" not in reader.text(opened(op="attn.out", layer=1))
+
+
+def test_the_picture_of_the_sum_so_far_is_told_in_words():
+    app = opened(op="mlp.up", layer=1, cell=7)
+    trace = run(RunSpec("nano", prompt=LINK["prompt"]))
+    row = trace.model.weights.get("mlp_up", 1)[7].astype(float)
+    products = row * trace.read("mlp_norm", 1)[LINK["pos"]]
+    sums = np.cumsum(products[np.argsort(-abs(products))])
+    n = len(sums)
+    values = {"first": sums[0], "half": sums[n // 2 - 1], "last": sums[-1]}
+    shown = {name: number(value) for name, value in values.items()}
+    assert lessons.text("en", "explain.running", n=n, **shown) in "".join(reader.html(app))
 
 
 def test_gaps_are_between_neighbouring_float32_numbers(trace_of):  # noqa: F811

@@ -73,3 +73,14 @@ def test_a_box_names_its_weights_and_its_numbers():
     assert q["weight"] and q["title"][1] == "weight: query matrix"
     assert q["title"][2].startswith("16 numbers, from ")
     assert not nodes(opened(op="attn.q", layer=1))["attn.scores"]["weight"]
+
+
+@pytest.mark.parametrize(
+    "op, way, then",
+    [("attn.mix", "short", "short"), ("mlp.up", "short", "full"), ("mlp.up", "full", "full")],
+)
+def test_a_box_outside_the_short_walk_leads_to_the_whole_one(op, way, then, monkeypatch):
+    put = {}
+    monkeypatch.setattr(walk.session, "put", put.update)
+    walk.to_op(op, way)
+    assert put == {"op": op, "walk": then}

@@ -346,14 +346,6 @@ def test_the_title_of_a_short_strip_stands_beside_it(tmp_path):
     assert [text for text, _, _ in numbers] == ["0", "1", "2"]
 
 
-@pytest.mark.parametrize("width, font, rows", [(320, 12, 2), (300, 11, 2), (270, 12, 3)])
-def test_boxes_are_drawn_tight_only_where_that_saves_a_row(tmp_path, width, font, rows):
-    nodes = [{"column": n, "label": "x" * 10} for n in range(6)]
-    meta = json.dumps({"nodes": nodes, "breaks": []})
-    chosen = f'(({{size, rows}}) => [size.font, rows.length])(chooseRows({meta}, "mono", {width}))'
-    assert answer(chosen, tmp_path, "flow_place.js") == [font, rows]
-
-
 @pytest.mark.parametrize("width", [300, 383, 520, 900])
 def test_atlas_maps_fill_the_width(tmp_path, width):
     view = "{shape: [30, 9, 5, 5], meta: {limit: 1}, theme: {}}"

@@ -160,7 +160,7 @@ def _row(found, took, slowest, layer, position):
         length(mlp),
         length(found.update[at]),
         _part(float(found.cosine[at])),
-        number(float(found.cosine[layer].mean()), 2),
+        _rounded(float(found.cosine[layer].mean())),
         _halves(*spent, slowest),
         seconds(sum(spent)),
     ]
@@ -189,4 +189,9 @@ def _part(cosine):
     """A cosine with a bar up to 1; a negative one has a bar of the other colour."""
     sign = " negative" if cosine < 0 else ""
     bar = f'<i class="tw-bar{sign}" style="width:{100 * min(abs(cosine), 1):.1f}%"></i>'
-    return f'<span class="tw-cosine" aria-hidden="true">{bar}</span>{number(cosine, 2)}'
+    return f'<span class="tw-cosine" aria-hidden="true">{bar}</span>{_rounded(cosine)}'
+
+
+def _rounded(cosine):
+    """A cosine with two decimals: one near 0 reads 0.00 and has no exponent."""
+    return number(round(cosine, 2), 2)
