@@ -27,13 +27,17 @@ def cell_of(trace, op: str, layer, head: int, position: int, column=None) -> tup
 
 
 def _telling(trace, op, layer, at, row):
-    """The largest number; of scores the key to open first, of a turned row what changed most."""
+    """The largest number; of scores the key to open first, of a turned row or a sum what changed
+    most.
+    """
     if "key" in OP_AXES[op]:
         return _telling_key(row, at[1], trace.config.windows[layer])
     if trace.catalogue.op(op, layer).kind == "rotate":
         changed = np.abs(row - Reader(trace, op, layer).row(at))
         if changed.any():  # nothing turns at position 0
             row = changed
+    if trace.catalogue.op(op, layer).kind == "sum":  # where the op that wrote it opens
+        row = Reader(trace, op, layer).row(at, 1)
     return np.argmax(np.abs(row))
 
 

@@ -5,7 +5,7 @@ const NARROWEST = 40, MARGIN = 5, WIDEST_GAP = 34;
 // Heights of a lane, of a box and of the room between rows, and the picture in a box (from its top,
 // and its height): of one row, and of several, which would push the figures off the screen.
 const TALL = { lane: 38, box: 31, between: 20, picture: { top: 18, height: 9 } };
-const LOW = { lane: 29, box: 25, between: 12, picture: { top: 16, height: 6 } };
+const LOW = { lane: 29, box: 23, between: 12, picture: { top: 15, height: 5 } };
 // From roomy to tight, in pixels; the first with which the rows fit is taken.
 const SIZES = [
   { font: 12.5, pad: 9, gap: 17 },

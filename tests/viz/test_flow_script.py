@@ -1,4 +1,4 @@
-"""Where the boxes of the data-flow diagram lie, run by Node: rows, their heights and their boxes."""
+"""Where the boxes of the data-flow diagram lie, run by Node: in rows, low where there are many."""
 
 import json
 from itertools import pairwise

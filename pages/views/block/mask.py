@@ -19,14 +19,18 @@ def draw(step) -> None:
     place = (step.trace, step.layer, step.head, step.position)
     found = run.compute(attending.masked, *place)
     before, after = step.view.inputs[0], step.view.output
-    panels.show(before.scaled(after.limit), step.trace, key="scores_before")
-    whole.output(step)
+    limit = max(before.limit, after.limit)
+    panels.show(before.scaled(limit), step.trace, key="scores_before")
+    whole.output(step, after.scaled(limit))
     values = keys.query(step) | {"seen": found.n_seen, "n_keys": len(found.before)}
     words.heading(f"{HERE}.sees", **values)
     words.caption(f"{HERE}.{'later' if found.n_later else 'all'}", later=found.n_later, **values)
     if found.window:
         sizes = {"window": f"{found.window:,}", "outside": found.first}
         words.caption(f"{HERE}.{'outside' if found.first else 'inside'}", **sizes)
+    if not found.n_later and len(step.trace.ids) > 1:  # the last row has nothing to hide
+        words.heading(f"{HERE}.every")
+        whole.every_position(step, "mask_map")
     _table(step, found)
 
 
