@@ -107,6 +107,8 @@ def notices(app: AppTest, kind: str = "") -> list[str]:
 
 
 def verdict(app: AppTest) -> str | None:
-    """What "explain this number" says: "equal", "unequal", or None where there is no panel."""
-    found = re.search(r'data-verdict="(\w+)"', "".join(html(app)))
-    return found and found[1]
+    """What "explain this number" and the figures say: "equal" where all do, else "unequal"; None
+    where nothing is compared.
+    """
+    found = re.findall(r'data-verdict="(\w+)"', "".join(html(app)))
+    return ("equal" if set(found) == {"equal"} else "unequal") if found else None
