@@ -126,7 +126,7 @@ def doors(key: str, on_door, name: str = "door") -> None:
 _copylink = st.components.v2.component(
     "tokenwalk_copylink",
     css=(HERE / "copylink.css").read_text("utf-8"),
-    js=scripts.door("copylink", "copylink.js"),
+    js=scripts.door("copylink", "history.js", "copylink.js"),
 )
 
 

@@ -1,7 +1,9 @@
 // A button that puts the address of this view on the clipboard. Works without HTTPS too, where
-// navigator.clipboard does not exist.
+// navigator.clipboard does not exist. It stands on every page, and so keeps their history in order,
+// too (history.js).
 
 export default function ({ data, parentElement }) {
+  noteOnce();
   let button = parentElement.querySelector("button");
   if (!button) {
     button = document.createElement("button");

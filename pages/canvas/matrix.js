@@ -79,13 +79,21 @@ function codeOf(value, { palette, limit, low }) {
   return Math.round(255 * Math.min(1, Math.max(0, part)));
 }
 
+// Names as a file has them: those that repeat carry their number, as they do where one points.
+function apart(names, numberOf) {
+  const alone = names.map((name) => names.indexOf(name) === names.lastIndexOf(name));
+  return names.map((name, i) => (alone[i] ? name : `${name} (${numberOf(i)})`));
+}
+
 function csvLines({ meta, values, shape: [rows, columns] }) {
-  const names = Array.from({ length: columns }, (_, i) => String(columnName(meta, i)));
+  const across = Array.from({ length: columns }, (_, i) => String(columnName(meta, i)));
+  const names = apart(across, (i) => columnNumber(meta, i));
+  const down = apart(meta.rows, (i) => meta.first_row + i);
   const head = [csvText(`${meta.row_title} / ${meta.column_title}`), ...names.map(csvText)];
   const lines = [head.join(",")];
   for (let row = 0; row < rows; row++) {
     const numbers = Array.from(values.subarray(row * columns, (row + 1) * columns), shortest);
-    lines.push([csvText(meta.rows[row]), ...numbers].join(","));
+    lines.push([csvText(down[row]), ...numbers].join(","));
   }
   return lines;
 }

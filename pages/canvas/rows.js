@@ -2,49 +2,11 @@
 // attribute that `data.name` names (data-row, data-key), so that lists do not mix. A row is chosen
 // from anywhere inside it, but for a button there: that is chosen for itself.
 
-// Streamlit notes two places in the browser's history when a page is left: this one with the query of
-// the next, then the next. After a door the second takes the place of the first, so that Back leads to
-// where the door was.
-function noteOnce() {
-  if (history.walked) return;
-  const push = history.pushState;
-  let clicked = -Infinity, half = null;
-  history.walked = () => { clicked = performance.now(); };
-  history.pushState = (state, title, url) => {
-    const to = new URL(url, location.href), leaves = to.pathname !== location.pathname;
-    const recent = performance.now() - clicked < 5000;
-    const whole = recent && leaves && half === to.search;
-    half = leaves ? null : to.search;
-    if (whole) history.replaceState(state, title, url);
-    else push.call(history, state, title, url);
-  };
-}
-
-// A page that runs makes its lists anew: the row that was chosen gets back the focus, and its list the
-// place that it was scrolled to.
-function stayAt(row, name) {
-  const same = `tr[data-${name}="${row.dataset[name]}"]`;
-  const nth = [...document.querySelectorAll(same)].indexOf(row);
-  const top = row.closest(".tw-scroll")?.scrollTop ?? 0, focused = document.activeElement === row;
-  const watch = new MutationObserver(() => {
-    const next = row.isConnected ? null : document.querySelectorAll(same)[nth];
-    if (!next) return;
-    watch.disconnect();
-    const box = next.closest(".tw-scroll");
-    if (box) box.scrollTop = top;
-    if (focused && document.activeElement === document.body) next.focus({ preventScroll: true });
-  });
-  watch.observe(document.body, { subtree: true, childList: true });
-  setTimeout(() => watch.disconnect(), 5000);
-}
-
 export default function ({ data, setTriggerValue }) {
-  noteOnce();
   const chosen = ({ target }) => {
     const found = target.closest?.(`[data-${data.name}]`);
     const button = target.closest?.("button");
     if (!found || (button && button !== found && found.contains(button))) return;
-    history.walked();
     if (found.matches("tr")) stayAt(found, data.name);
     setTriggerValue("row", found.dataset[data.name]);
   };

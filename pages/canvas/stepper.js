@@ -217,6 +217,14 @@ function onKey(bar, event) {
   event.preventDefault();
 }
 
+// A click on a tab or a switch leaves the arrows to the walk: it is who comes there by keyboard that
+// moves on with them.
+function letGo(event) {
+  const chosen = event.detail && event.target.closest?.("[role=tab], [role=radio]");
+  if (chosen) setTimeout(() => document.activeElement?.matches("[role=tab], [role=radio]")
+    && document.activeElement.blur());
+}
+
 // Whatever else the reader does ends the playing: `true` hears what a figure keeps for itself, too.
 function listen(bar) {
   const { previous, next, up, down, help, list, play: player } = bar.parts;
@@ -239,6 +247,7 @@ function listen(bar) {
     [document, "keydown", other, true],
     [document, "pointerdown", other, true],
     [document, "keydown", alive((event) => onKey(bar, event)), false],
+    [document, "click", alive(letGo), true],
     [document, "visibilitychange", alive(() => document.hidden && stopPlaying(bar)), false],
     [window, "popstate", other, false], // Back and Forward
   ];
