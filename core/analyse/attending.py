@@ -9,21 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .explain import SMALLEST, TOLERANCE
+from .agreement import Agreement, compare, rounding
 from .reader import Reader
+from .vectors import length
 
 PARKED = 0.5  # a first token that takes more than this share is called a sink
-
-
-@dataclass(frozen=True)
-class Agreement:
-    """Numbers computed again beside the recorded ones: the largest difference, and what is allowed
-    for that number. equal: all of them are within what is allowed for each.
-    """
-
-    difference: float
-    tolerance: float
-    equal: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +86,7 @@ class Masked:
 
 
 @dataclass(frozen=True, eq=False)
-class Shares:
+class Softmax:
     """The softmax of one row, step by step, each float64 [key]; a masked key has 0 of everything.
 
     Attributes:
@@ -142,7 +132,7 @@ class Shares:
 
 
 @dataclass(frozen=True)
-class Part:
+class Contribution:
     """What one key, or several together, give to a mix.
 
     Attributes:
@@ -173,17 +163,17 @@ class Mixed:
     total: np.ndarray
     agreement: Agreement
 
-    def of(self, key: int) -> Part:
+    def of(self, key: int) -> Contribution:
         """What one key gives."""
         together = self.all_of([key])
-        length = float(np.linalg.norm(self.values[key]))
-        return Part(together.weight, length, together.size, together.along)
+        own = float(length(self.values[key]))
+        return Contribution(together.weight, own, together.size, together.along)
 
-    def all_of(self, keys) -> Part:
+    def all_of(self, keys) -> Contribution:
         """What these keys give together."""
         part, squared = self._sum(keys), float(self.total @ self.total)
         along = float(part @ self.total) / (squared or 1.0)
-        return Part(float(self.weights[list(keys)].sum()), None, float(np.linalg.norm(part)), along)
+        return Contribution(float(self.weights[list(keys)].sum()), None, float(length(part)), along)
 
     def values_of(self, keys) -> np.ndarray:
         """The value rows of these keys: float32 [row, head_dim]."""
@@ -220,7 +210,8 @@ def compared(trace, layer: int, head: int, position: int) -> Compared:
     recorded = trace.read("attn.scores", layer)[head, position].astype(np.float64)
     dots, sizes = k @ q, np.abs(k) @ np.abs(q)
     scores = dots * scale
-    return Compared(dots, scale, scores, recorded, _agreement(scores, recorded, sizes * abs(scale)))
+    agreement = compare(scores, recorded, rounding(sizes * abs(scale)))
+    return Compared(dots, scale, scores, recorded, agreement)
 
 
 def products(trace, layer: int, head: int, position: int, key: int) -> Products:
@@ -237,7 +228,8 @@ def capped(trace, layer: int, head: int, position: int) -> Capped:
     before = reader.read()[head, position].astype(np.float64)
     bent = np.tanh(before / cap)
     recorded = trace.read("attn.softcap", layer)[head, position].astype(np.float64)
-    return Capped(cap, before, bent, bent * cap, _agreement(bent * cap, recorded, np.abs(recorded)))
+    agreement = compare(bent * cap, recorded, rounding(np.abs(recorded)))
+    return Capped(cap, before, bent, bent * cap, agreement)
 
 
 def masked(trace, layer: int, head: int, position: int) -> Masked:
@@ -248,13 +240,10 @@ def masked(trace, layer: int, head: int, position: int) -> Masked:
     first, stop = 0 if window is None else max(0, position - window + 1), position + 1
     again = np.full_like(before, -np.inf)
     again[first:stop] = before[first:stop]
-    same = again == after
-    off = np.abs(np.subtract(again, after, out=np.zeros_like(after), where=~same)).max()
-    agreement = Agreement(float(off), 0.0, bool(same.all()))
-    return Masked(before, after, first, stop, window, agreement)
+    return Masked(before, after, first, stop, window, compare(again, after))
 
 
-def shares(trace, layer: int, head: int, position: int) -> Shares:
+def softmax(trace, layer: int, head: int, position: int) -> Softmax:
     """The softmax of a row of masked scores, every step of it."""
     scores = trace.read("attn.masked", layer)[head, position].astype(np.float64)
     recorded = trace.read("attn.weights", layer)[head, position].astype(np.float64)
@@ -263,8 +252,8 @@ def shares(trace, layer: int, head: int, position: int) -> Shares:
     powers = np.exp(less_max)
     total = float(powers.sum())
     weights = powers / total
-    agreement = _agreement(weights, recorded, weights)
-    return Shares(
+    agreement = compare(weights, recorded, rounding(weights))
+    return Softmax(
         scores, float(scores[at]), at, less_max, powers, total, weights, recorded, agreement
     )
 
@@ -277,7 +266,7 @@ def mixed(trace, layer: int, head: int, position: int) -> Mixed:
     parts = weights[:, None] * values
     total = parts.sum(axis=0)
     recorded = trace.read("attn.mix", layer)[position, head].astype(np.float64)
-    agreement = _agreement(total, recorded, np.abs(parts).sum(axis=0))
+    agreement = compare(total, recorded, rounding(np.abs(parts).sum(axis=0)))
     return Mixed(weights, values, parts, total, agreement)
 
 
@@ -288,11 +277,3 @@ def _query(reader, head, position):
 def _keys(reader, n, head):
     """The n-th input of all keys, of the KV head that a query head reads: [key, head_dim]."""
     return reader.read(n)[:, head // reader.config.group].astype(np.float64)
-
-
-def _agreement(again, recorded, sizes) -> Agreement:
-    """sizes: what the rounding of each number goes by."""
-    differences, tolerances = np.abs(again - recorded), TOLERANCE * sizes + SMALLEST
-    equal = bool((differences <= tolerances).all())
-    worst = int(np.argmax(differences if equal else differences / tolerances))
-    return Agreement(float(differences[worst]), float(tolerances[worst]), equal)

@@ -7,6 +7,7 @@ each kind of op is in arithmetic.py). Knows what "equal" means; no sentences, no
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -61,20 +62,20 @@ class Explanation:
 
     def top(self, n: int) -> list[Term]:
         """The n terms that weigh most, largest first."""
-        return [self.term(int(j)) for j in self._by_weight()[:n]]
+        return [self.term(int(j)) for j in self._by_weight[:n]]
 
     def all(self, by_size: bool) -> list[Term]:
         """Every term, the heaviest first, or in the order of their numbers."""
-        order = self._by_weight() if by_size else range(len(self.values))
+        order = self._by_weight if by_size else range(len(self.values))
         return [self.term(int(j)) for j in order]
 
     def rest(self, n: int) -> float:
         """The sum of all terms but the n that weigh most."""
-        return float(self.values[self._by_weight()[n:]].sum())
+        return float(self.values[self._by_weight[n:]].sum())
 
     def so_far(self) -> np.ndarray:
         """The sum after each term, the heaviest first: float64 [n]."""
-        return np.cumsum(self.values[self._by_weight()])
+        return np.cumsum(self.values[self._by_weight])
 
     @property
     def gaps(self) -> float | None:
@@ -86,6 +87,7 @@ class Explanation:
             return None
         return abs(self.difference) / float(np.spacing(np.float32(size)))
 
+    @cached_property
     def _by_weight(self):
         return np.argsort(-np.abs(self.values), kind="stable")
 

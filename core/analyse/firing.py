@@ -11,7 +11,7 @@ import numpy as np
 
 from core.model import ops
 
-from .explain import SMALLEST, TOLERANCE
+from .agreement import Agreement, compare, rounding
 
 
 def _sigmoid(z):
@@ -46,8 +46,7 @@ class Firing:
         kind: of the activation. z: what goes into it. open: the factor between 0 and 1 that it
             multiplies z by. act: what was recorded behind it. up: what the gate lets through; None
             for neurons without a gate. value: the recorded row of the op that is shown.
-        difference: between the recorded row and the product of the two factors that make it, at the
-            neuron where it takes most of its `tolerance`. equal: whether all are within theirs.
+        agreement: of the recorded row with the product of the two factors that make it.
     """
 
     kind: str
@@ -56,13 +55,7 @@ class Firing:
     act: np.ndarray
     up: np.ndarray | None
     value: np.ndarray
-    difference: float
-    tolerance: float
-
-    @property
-    def equal(self) -> bool:
-        """Whether the product is the record at every neuron, as `explain` uses the word."""
-        return abs(self.difference) <= self.tolerance
+    agreement: Agreement
 
     @property
     def n_open(self) -> int:
@@ -103,13 +96,10 @@ def firing(trace, op: str, layer: int, position: int) -> Firing:
     share = OPEN[act.kind](z)
     up = row("mlp.up") if gated else None
     factor, size = (row("mlp.act"), up) if op == "mlp.hidden" else (z, share)
-    off = factor * size - value
     # rounding goes by what the factor multiplies: near its bends GELU takes 1 from a tanh near -1
-    allowed = TOLERANCE * np.abs(value if op == "mlp.hidden" else z) + SMALLEST
-    worst = np.argmax(np.abs(off) / allowed)
-    return Firing(
-        act.kind, z, share, row("mlp.act"), up, value, float(off[worst]), float(allowed[worst])
-    )
+    allowed = rounding(np.abs(value if op == "mlp.hidden" else z))
+    agreement = compare(factor * size, value, allowed)
+    return Firing(act.kind, z, share, row("mlp.act"), up, value, agreement)
 
 
 def strongest(trace, op: str, layer: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

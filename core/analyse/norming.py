@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .explain import SMALLEST, TOLERANCE
+from .agreement import Agreement, compare, rounding
 from .panel import Panel, magnitude
 from .reader import Reader
 
@@ -80,31 +80,16 @@ class Normed:
         """
         off = np.abs(self.before).mean(-1)[..., None] if self.bias is not None else 0
         size = (np.abs(self.before) + off) * self.scale[..., None] * np.abs(self.weight)
-        return TOLERANCE * (size if self.bias is None else size + np.abs(self.bias)) + SMALLEST
+        return rounding(size if self.bias is None else size + np.abs(self.bias))
+
+    @property
+    def agreement(self) -> Agreement:
+        """The result computed again beside the record."""
+        return compare(self.after, self.recorded, self.allowed)
 
 
 @dataclass(frozen=True)
-class Agreement:
-    """A row computed again beside the record, at the number that is worst for what is allowed
-    there. equal: whether it is within, and so all others.
-    """
-
-    number: int
-    difference: float
-    allowed: float
-    equal: bool
-
-
-def agreement(row: Normed) -> Agreement:
-    """How well a row computed again agrees with the record."""
-    far, allowed = np.abs(row.after - row.recorded), row.allowed
-    worst = int(np.argmax(far / allowed))
-    difference, most = float(far[worst]), float(allowed[worst])
-    return Agreement(worst, difference, most, difference <= most)
-
-
-@dataclass(frozen=True)
-class Share:
+class Square:
     """One number's part of the mean square. number: which. value: it, less the mean.
 
     share: its square's part of the sum of squares, 0 to 1. factor: how many times as large the
@@ -117,21 +102,21 @@ class Share:
     factor: float
 
 
-def shares(row: Normed, n: int) -> list[Share]:
+def largest_squares(row: Normed, n: int) -> list[Square]:
     """The n numbers of a row with the largest squares, largest first; none in a row of zeros."""
     squares = row.centred**2
     total, order = float(squares.sum()), np.argsort(-squares, kind="stable")
-    return [_share(row, squares, total, int(at)) for at in order[:n] if squares[at] > 0]
+    return [_square(row, squares, total, int(at)) for at in order[:n] if squares[at] > 0]
 
 
-def _share(row, squares, total, at):
+def _square(row, squares, total, at):
     own = float(squares[at])
     left = (total - own) / len(squares) + row.eps
     factor = float(np.sqrt((total / len(squares) + row.eps) / left)) if left > 0 else float("inf")
-    return Share(at, float(row.centred[at]), own / total, factor)
+    return Square(at, float(row.centred[at]), own / total, factor)
 
 
-def rest(found: list[Share]) -> float:
+def rest(found: list[Square]) -> float:
     """What all other numbers of the row hold of the sum of squares."""
     return max(1 - sum(part.share for part in found), 0.0)
 

@@ -10,8 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .explain import TOLERANCE
+from . import vectors
+from .agreement import Agreement, compare, rounding
 from .panel import Panel, magnitude
+from .vectors import quotient
 
 
 @dataclass(frozen=True)
@@ -24,7 +26,7 @@ class Shares:
         lengths: of the vector that each part writes, L2 norms [part].
         along: how far each vector goes in the direction of the whole row, with a sign [part].
         recorded: the number. length: of the whole recorded row.
-        tolerance: within which `total` is called equal to the record.
+        tolerance: how far `total` may be from the record.
     """
 
     into: np.ndarray
@@ -41,26 +43,21 @@ class Shares:
         return float(self.into.sum()) + self.bias
 
     @property
-    def difference(self) -> float:
-        """How far the sum is from the record."""
-        return self.total - self.recorded
-
-    @property
-    def equal(self) -> bool:
-        """Whether it is equal to the record, as `explain` uses the word."""
-        return abs(self.difference) <= self.tolerance
+    def agreement(self) -> Agreement:
+        """The sum beside the record."""
+        return compare(self.total, self.recorded, self.tolerance)
 
     @property
     def cosines(self) -> np.ndarray:
-        """Of the angle between each vector and the whole row [part]; 0 for one without length."""
-        return _over(self.along, self.lengths)
+        """Of the angle between each vector and the whole row [part]; NaN for one without length."""
+        return quotient(self.along, self.lengths)
 
     @property
     def shares(self) -> np.ndarray:
         """Which share of the whole row's length each vector makes [part]; negative where it points
         against it. With that of the bias they sum to 1.
         """
-        return _over(self.along, np.full_like(self.along, self.length))
+        return quotient(self.along, self.length)
 
     def longest(self, n: int | None = None) -> list[int]:
         """The parts that write the longest vectors, the longest first."""
@@ -85,10 +82,10 @@ class Group:
 def of_heads(trace, layer: int, position: int, dim: int) -> Shares:
     """What each head of a layer writes at a position, and into dimension `dim`."""
     mixed = trace.read("attn.mix", layer)[position].astype(np.float64)
-    vectors = np.stack([_written(trace, layer, h, c) for h, c in enumerate(mixed)])
+    written = np.stack([_written(trace, layer, h, c) for h, c in enumerate(mixed)])
     row = trace.read("attn.out", layer)[position].astype(np.float64)
     size = np.abs(mixed.reshape(-1) * trace.model.weights.get("attn_out", layer)[dim]).sum()
-    parts = (vectors[:, dim], np.linalg.norm(vectors, axis=1), vectors @ _direction(row))
+    parts = (written[:, dim], vectors.length(written), written @ _direction(row))
     return _shares(trace, "attn.out", layer, row, dim, parts, size)
 
 
@@ -105,9 +102,8 @@ def group(trace, layer: int, position: int, neurons: list[int]) -> Group:
     y, weight = _active(trace, layer, position), trace.model.weights.get("mlp_out", layer)
     row = trace.read("mlp.out", layer)[position].astype(np.float64)
     vector = weight[:, neurons].astype(np.float64) @ y[neurons]
-    along = np.array([vector @ _direction(row)])
-    lengths = np.linalg.norm([vector, row], axis=1)
-    return Group(float(lengths[0]), *(float(_over(along, n)[0]) for n in lengths[:, None]))
+    lengths = vectors.length([vector, row])
+    return Group(float(lengths[0]), *quotient(vector @ _direction(row), lengths).tolist())
 
 
 def looked_at(trace, layer: int, position: int) -> list[tuple[int, float]]:
@@ -120,7 +116,7 @@ def lengths_of_heads(trace, layer: int) -> np.ndarray:
     """The lengths of what each head writes at every position: float64 [seq, head]."""
     mixed = trace.read("attn.mix", layer).astype(np.float64)
     each = (_written(trace, layer, h, mixed[:, h].T) for h in range(trace.config.n_heads))
-    return np.stack([np.linalg.norm(vectors, axis=0) for vectors in each], axis=1)
+    return np.stack([vectors.length(written.T) for written in each], axis=1)
 
 
 def panel_of_heads(trace, layer: int, position: int, head: int) -> Panel:
@@ -139,7 +135,7 @@ def longest_of_neurons(trace, layer: int) -> tuple[np.ndarray, np.ndarray]:
 
 def lengths(trace, op: str, layer: int) -> np.ndarray:
     """The length of an op's row at every position: float64 [seq]."""
-    return np.linalg.norm(trace.read(op, layer).astype(np.float64), axis=1)
+    return vectors.length(trace.read(op, layer))
 
 
 def hidden_op(trace, layer: int) -> str:
@@ -165,7 +161,7 @@ def _active(trace, layer, position):
 
 def _direction(row):
     """The row brought to length 1; zeros where it has none."""
-    return _over(row, np.full_like(row, np.linalg.norm(row)))
+    return row / (vectors.length(row) or 1.0)
 
 
 def _shares(trace, op, layer, row, dim, parts, size):
@@ -173,11 +169,6 @@ def _shares(trace, op, layer, row, dim, parts, size):
     into, lengths, along = parts
     names = trace.catalogue.op(op, layer).biases
     bias = float(sum(trace.model.weights.get(name, layer)[dim] for name in names))
-    tolerance = TOLERANCE * (float(size) + abs(bias))
-    length = float(np.linalg.norm(row))
+    tolerance = rounding(float(size) + abs(bias))
+    length = float(vectors.length(row))
     return Shares(into, bias, lengths, along, float(row[dim]), length, tolerance)
-
-
-def _over(part, whole):
-    """A quotient, 0 where there is nothing to divide by."""
-    return np.divide(part, whole, out=np.zeros_like(part, dtype=np.float64), where=whole != 0)

@@ -13,6 +13,7 @@ from core.run import run
 from . import heads
 from .heads import SUMMARIES
 from .shares import columns, hidden_op
+from .vectors import cosine, length, quotient
 
 
 @dataclass(frozen=True)
@@ -95,7 +96,7 @@ def _summary(trace):
     deltas = tuple(block[total].inputs[1] for total in ("resid_mid", "resid_post"))
     added = [measured(*map(values.get, deltas)) for values in trace.each_block(*deltas)]
     parts = [np.stack(each) for each in zip(*added, strict=True)]
-    made = norm(rows), *parts, np.stack([cosine(*pair) for pair in itertools.pairwise(rows)])
+    made = length(rows), *parts, np.stack([cosine(*pair) for pair in itertools.pairwise(rows)])
     for array in made:
         array.flags.writeable = False
     return Stream(*made)
@@ -107,25 +108,8 @@ def measured(attention, mlp):  # [seq, embedding] twice -> four times [seq]
     """
     attention, mlp = attention.astype(np.float64), mlp.astype(np.float64)
     update = attention + mlp
-    share = ratio(np.vecdot(attention, update), np.vecdot(update, update))
-    return norm(attention), norm(mlp), norm(update), share
-
-
-def norm(rows):  # [..., embedding] -> [...]
-    """The Euclidean length of each row, in float64."""
-    rows = rows.astype(np.float64)
-    return np.sqrt(np.vecdot(rows, rows))
-
-
-def cosine(x, y):  # [..., embedding] twice -> [...]
-    """Dot product over the product of the lengths, in float64; 0 where one of them is 0."""
-    x, y = x.astype(np.float64), y.astype(np.float64)
-    return ratio(np.vecdot(x, y), norm(x) * norm(y))
-
-
-def ratio(part, whole):  # [...] twice -> [...]
-    """part / whole, and 0 where whole is 0."""
-    return np.divide(part, whole, out=np.zeros_like(part), where=whole != 0)
+    share = quotient(np.vecdot(attention, update), np.vecdot(update, update))
+    return length(attention), length(mlp), length(update), share
 
 
 def leap(trace) -> Leap:
@@ -154,7 +138,7 @@ def _head(trace, layer, position):
     mixed = trace.read("attn.mix", layer)[position].astype(np.float64)
     matrix = trace.model.weights.layers[layer].attn_out.astype(np.float64)
     parts = np.einsum("hd,ehd->he", mixed, matrix.reshape(len(matrix), *mixed.shape))
-    lengths = norm(parts)
+    lengths = length(parts)
     number = int(np.argmax(lengths))
     return number, float(lengths[number]), None, *_largest(parts[number])
 
@@ -178,7 +162,7 @@ def switched_off(trace, found: Leap) -> SwitchedOff:
     probs = [each.probs() for each in both]
     tops = tuple(int(np.argmax(each)) for each in probs)
     return SwitchedOff(
-        tuple(float(norm(each.stream[row])) for each in both),
+        tuple(float(length(each.stream[row])) for each in both),
         tuple(map(heads.n_sinks, last)),
         int(np.prod(last[0].shape[:2])),
         tops,

@@ -10,8 +10,10 @@ import numpy as np
 
 from core.model import rope
 
+from .agreement import Agreement, compare
 from .panel import Panel, strip
 from .reader import Reader
+from .vectors import length
 
 TURN = 2 * np.pi
 FEW = 6  # pairs that are listed beside the chosen one
@@ -41,8 +43,8 @@ class Turned:
         dims: the two dimensions of the chosen pair, or None where the chosen number is in none.
         hands: some pairs in order, the first, the chosen and the last among them.
         amplitude: what the rotation multiplies by besides, 1 but for some scalings.
-        lengths: of the numbers that turn, before and after. equal: whether the second is the first
-            times the amplitude, within float32 rounding.
+        lengths: of the numbers that turn, before and after. agreement: of the second with the first
+            times the amplitude.
         n_turning: how many numbers of the head turn.
     """
 
@@ -53,7 +55,7 @@ class Turned:
     hands: tuple[Hand, ...]
     amplitude: float
     lengths: tuple[float, float]
-    equal: bool
+    agreement: Agreement
     n_turning: int
 
 
@@ -66,7 +68,7 @@ def turned(trace, view) -> Turned:
     speeds = rope.frequencies(how, len(trace.ids))
     n, amplitude = len(speeds), rope.amplitude(how)
     dims = (dim % n, dim % n + n) if dim < 2 * n else None
-    lengths = tuple(float(np.linalg.norm(x[: 2 * n].astype(np.float64))) for x in (before, after))
+    lengths = tuple(float(length(x[: 2 * n])) for x in (before, after))
     return Turned(
         *(_with_partner(panel, dim, dims) for panel in _strips(view, after)),
         _parts(position * speeds, len(after), dim, reader.entry.role),
@@ -74,7 +76,7 @@ def turned(trace, view) -> Turned:
         tuple(_hand(i, position, speeds) for i in _listed(n, dims)),
         amplitude,
         lengths,
-        abs(lengths[1] - amplitude * lengths[0]) <= 1e-6 * amplitude * lengths[0],
+        compare(lengths[1], amplitude * lengths[0], 1e-6 * amplitude * lengths[0]),
         2 * n,
     )
 

@@ -65,13 +65,6 @@ def score_parts(trace, op: str, position: int, token: int, term=None) -> tuple[P
     return inputs + weights
 
 
-def table_panels(trace, position: int) -> tuple[Panel, ...]:
-    """The whole embedding table, with the row of a position's token outlined; nothing where it is
-    too large.
-    """
-    return _table(trace, trace.ids[position], None)
-
-
 def place_of_output(config, op: str, number: int, head: int) -> tuple[int, int]:
     """(query head, column) of a cell, from its number among all outputs of a matrix. `head` stays
     where it is as good as another.
@@ -151,7 +144,6 @@ def _table(trace, row, column):
     table, axes = trace.model.weights.embed, ("vocab", "embedding")
     if not fits(table.shape):
         return ()
-    column = int(np.argmax(np.abs(table[row]))) if column is None else column
     used = Mark("used", row, False, row, row + 1)
     return (whole("embed", "weight", "residual", table, axes, (row, column), (used,)),)
 

@@ -9,7 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .agreement import Agreement, compare
 from .reader import Reader
+from .vectors import cosine, length, quotient
 
 
 @dataclass(frozen=True)
@@ -29,7 +31,7 @@ class Written:
     def ratio(self) -> np.ndarray:
         """[...]: the length of the change beside that of what was there; NaN beside nothing."""
         before, change, _ = self.lengths
-        return _divided(change, before)
+        return quotient(change, before)
 
     @property
     def along(self) -> np.ndarray:
@@ -47,29 +49,13 @@ class Written:
         return int((self.before + self.change == self.after).sum())
 
     @property
-    def difference(self) -> float:
-        """The largest distance of a number from that sum."""
-        return float(np.abs(self.before + self.change - self.after).max())
+    def agreement(self) -> Agreement:
+        """That sum beside the record: nothing is allowed."""
+        return compare(self.before + self.change, self.after)
 
     def most_changed(self, n: int) -> list[int]:
         """The numbers of a row that changed most, largest change first."""
         return np.argsort(-np.abs(self.change), kind="stable")[:n].tolist()
-
-
-def length(x) -> np.ndarray:  # [..., n] -> [...]
-    """L2 norm in float64."""
-    return np.linalg.norm(np.asarray(x, np.float64), axis=-1)
-
-
-def cosine(x, y) -> np.ndarray:  # [..., n] twice -> [...]
-    """Cosine of the angle between rows; NaN where one has no length, so no direction."""
-    x, y = np.asarray(x, np.float64), np.asarray(y, np.float64)
-    return _divided((x * y).sum(-1), length(x) * length(y))
-
-
-def _divided(x, by):
-    """x / by, NaN where `by` is 0."""
-    return np.divide(x, by, out=np.full(np.shape(x), np.nan), where=np.asarray(by) > 0)
 
 
 def of_all(trace, op: str, layer: int | None) -> Written:
@@ -118,20 +104,14 @@ def parts(trace, layer: int, position: int) -> list[Part]:
 @dataclass(frozen=True)
 class Again:
     """What attention and the MLP of a layer added to a row, by the layer run again, beside the
-    difference of the recorded streams. Lengths; the largest distance of any number, and what
-    rounding allows there.
+    difference of the recorded streams. attention, mlp: lengths. agreement: of both together with
+    that difference.
     """
 
     layer: int
     attention: float
     mlp: float
-    difference: float
-    allowed: float
-
-    @property
-    def equal(self) -> bool:
-        """Whether both together are that difference."""
-        return self.difference <= self.allowed
+    agreement: Agreement
 
 
 def again(trace, layer: int, position: int) -> Again:
@@ -141,24 +121,22 @@ def again(trace, layer: int, position: int) -> Again:
     halves = [of_row(trace, op, layer, position) for op in ("resid_mid", "resid_post")]
     added = sum(each.change.astype(np.float64) for each in halves)
     before, after = trace.stream[layer : layer + 2, position].astype(np.float64)
-    far = np.abs(added - (after - before))
     sizes = sum(np.abs(x) for each in halves for x in (each.change, each.after))
     allowed = np.finfo(np.float32).eps * (np.abs(before) + sizes.astype(np.float64))
-    worst = int(np.argmax(far - allowed))
     lengths = (float(length(each.change)) for each in halves)
-    return Again(layer, *lengths, float(far[worst]), float(allowed[worst]))
+    return Again(layer, *lengths, compare(added, after - before, allowed))
 
 
 @dataclass(frozen=True)
 class LookedUp:
     """A token's row beside the row of the table that it was read from. n: numbers in a row;
-    n_equal: how many of them are equal; difference: the largest of any. length: L2 norm.
+    n_equal: how many of them are equal; agreement: of all. length: L2 norm.
     """
 
     id: int
     n: int
     n_equal: int
-    difference: float
+    agreement: Agreement
     length: float
 
 
@@ -166,8 +144,8 @@ def looked_up(trace, position: int) -> LookedUp:
     """Whether the embedding of a token is the row of the table with the number of its id."""
     id, row = trace.ids[position], trace.read("embed")[position]
     entry = trace.model.weights.embed[id]
-    n_equal, far = int((row == entry).sum()), float(np.abs(row - entry).max())
-    return LookedUp(id, len(row), n_equal, far, float(length(row)))
+    n_equal = int((row == entry).sum())
+    return LookedUp(id, len(row), n_equal, compare(entry, row), float(length(row)))
 
 
 @dataclass(frozen=True)

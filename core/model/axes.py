@@ -16,6 +16,7 @@ STREAM = ("seq", "embedding")
 QUERIES = ("seq", "head", "head_dim")
 KEYS = ("seq", "kv_head", "head_dim")
 MAP = ("head", "query", "key")
+TOKEN_AXES = ("seq", "query", "key")
 HIDDEN = ("seq", "neurons")
 
 # Every op there is, in the order of the pass; a model has those that its family has.

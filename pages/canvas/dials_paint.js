@@ -81,13 +81,23 @@ function paintHand(context, hand, radius, colour, thick) {
   arrowHead(context, tip, angle, size);
 }
 
-// Beside the tip: the names of two hands that lie on each other stay apart.
-function paintName(context, { angle, length, name, dashed }, radius, font) {
-  const beside = angle + (dashed ? -1 : 1) * 0.75;
+// Where the name of a hand stands: beside its tip, further away where the arrow of an axis is there.
+// The names of two hands that lie on each other stay apart.
+function namePlace({ angle, length, dashed }, radius) {
+  const reach = length * radius, side = dashed ? -1 : 1;
+  const beside = (turn, far) => [
+    reach * Math.cos(angle) + far * Math.cos(angle + side * turn),
+    -reach * Math.sin(angle) - far * Math.sin(angle + side * turn),
+  ];
+  const [x, y] = beside(0.75, 13);
+  const taken = (x > radius && Math.abs(y) < 11) || (-y > radius && Math.abs(x) < 11);
+  return taken ? beside(1.5, 26) : [x, y];
+}
+
+function paintName(context, hand, radius, font) {
   context.font = `600 14px ${font}`;
   context.textAlign = "center";
-  const x = length * radius * Math.cos(angle) + 13 * Math.cos(beside);
-  context.fillText(name, x, -length * radius * Math.sin(angle) - 13 * Math.sin(beside));
+  context.fillText(hand.name, ...namePlace(hand, radius));
 }
 
 function paintArc(context, arc, radius, { text }) {

@@ -10,6 +10,7 @@ from functools import reduce
 import streamlit as st
 
 from core.analyse import Explanation, follow
+from core.analyse.agreement import Agreement
 from core.analyse.turning import turn
 from pages import canvas
 from pages.parts import equation, html, lesson, terms, trail, words
@@ -156,6 +157,14 @@ def sums(lines: list[tuple[str, str]], verdict: str) -> str:
     """Lines of what is added up, as HTML: what it is (left), the number (right), and a verdict."""
     body = "".join(f"<div><span>{left}</span><span>{right}</span></div>" for left, right in lines)
     return f'<div class="tw-sums">{body}{verdict}</div>'
+
+
+def agreed(found: Agreement, lines=(), said: str = "") -> None:
+    """What was computed again beside the record, on the page. lines: as `sums` takes them. said: a
+    sentence above, as HTML.
+    """
+    above = f'<p class="tw-caption">{said}</p>' if said else ""
+    html.show(above + sums(lines, verdict(found.equal, found.difference, found.tolerance)))
 
 
 def _small(value):

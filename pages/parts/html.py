@@ -83,5 +83,10 @@ def wavelength(tokens: float) -> str:
 
 
 def percent(share: float) -> str:
-    """A share as per cent: 77.3%, 0.044%, or with an exponent where it is tiny."""
-    return f"{share:.1%}" if share >= 5e-4 or share == 0 else f"{share * 100:.2g}%"
+    """A share as per cent: 77.3%, −12.3%, 0.044%, or with an exponent where it is tiny; a dash for
+    one that is not defined.
+    """
+    if share != share:
+        return "–"
+    sign, size = "−" if share < 0 else "", abs(share)
+    return sign + (f"{size:.1%}" if size >= 5e-4 or size == 0 else f"{size * 100:.2g}%")

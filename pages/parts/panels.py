@@ -3,13 +3,13 @@ canvas and words.
 """
 
 from core.analyse.view import Panel
+from core.model.axes import TOKEN_AXES
 from pages import canvas
 from pages.parts import html, words
 from pages.parts.words import text
 from viz.matrix import matrix
 
 LABELS = ("tooltip", "masked", "selected", "several", "save_png", "save_csv")
-TOKEN_AXES = ("seq", "query", "key")
 INDENT = 92  # pixels for row names: the same everywhere, so that strips align column by column
 # pixels in height: the cells of a figure, of a reduced weight matrix, of a picture on a card
 TALLEST, PICTURE, THUMBNAIL = 460, 150, 250
@@ -30,11 +30,18 @@ def thumbnail(panel: Panel, trace, key: str) -> None:
 
 
 def payload(
-    panel: Panel, trace, lens: bool = True, tallest: int = 0, name="", rows=None, masked=""
+    panel: Panel,
+    trace,
+    lens: bool = True,
+    tallest: int = 0,
+    name="",
+    rows=None,
+    masked="",
+    saved="",
 ) -> bytes:
     """The panel as the canvas takes it; a reduced picture has no lens, and its cells are no numbers
     to save; a thumbnail of one is no picture to save. name: what it is called; rows: names of its
-    rows; masked: what an empty cell is.
+    rows; masked: what an empty cell is; saved: what its files are called.
     """
     whole = panel.block == (1, 1)
     n_rows, n_columns = panel.values.shape
@@ -51,7 +58,7 @@ def payload(
         selected=panel.selected,
         marks=[*(_corners(mark, n_rows, n_columns) for mark in panel.marks), *panel.boxes],
         labels=labels | ({"masked": masked} if masked else {}),
-        name=panel.name,
+        name=saved or panel.name,
         first_row=panel.first_row,
         first_column=panel.first_column,
         column_step=panel.block[1],

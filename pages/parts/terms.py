@@ -45,14 +45,17 @@ def pointed(parts) -> int | None:
     return panel and _term(panel, panel.selected)
 
 
-def show_parts(parts, trace, op: str, head: int = 0, whole: bool = False) -> None:
+def show_parts(
+    parts, trace, op: str, head: int = 0, whole: bool = False, saved=lambda panel: ""
+) -> None:
     """Inputs and weights of a step as figures: the rows of numbers, or (`whole`) the matrices that
-    are shown whole. head: the chosen query head.
+    are shown whole. head: the chosen query head. saved(panel) -> what its files are called.
     """
     for n, panel in enumerate(parts):
         if bool(panel.marks) == whole:
             key = f"part_{op}_{n}"
-            panels.show(panel, trace, key=key, on_cell=_picks(key, op, panel, trace, head))
+            on_cell = _picks(key, op, panel, trace, head)
+            panels.show(panel, trace, key=key, on_cell=on_cell, saved=saved(panel))
 
 
 def _picks(key, op, panel, trace, head):
@@ -216,9 +219,9 @@ def door(way: str, shown: str, role: str = "", title: str = "") -> str:
     return f'<button type="button" class="tw-to {role}" {way}{named}>{shown}</button>'
 
 
-def bar(value: float, largest: float) -> str:
-    """A term's size beside the largest one's, as HTML."""
-    width, sign = f"{abs(value) / largest * 2.2:.2f}em", "negative" if value < 0 else ""
+def bar(value: float, largest: float, widest: float = 2.2) -> str:
+    """A number's size beside the largest one's, as HTML. widest: in letters (em)."""
+    width, sign = f"{abs(value) / largest * widest:.2f}em", "negative" if value < 0 else ""
     return f'<span class="tw-bar {sign}" style="width:{width}"></span>'
 
 

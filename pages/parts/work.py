@@ -10,6 +10,7 @@ HERE = "block.work"
 WAY = {"dot": "product", "score": "scores", "mix": "mix", "row": "lookup", "copy": "copy"}
 WAY |= dict.fromkeys(("norm", "norm_all_heads", "layer_norm", "softmax"), "rows")
 TIMES = (("s", 1.0), ("ms", 1e-3), ("µs", 1e-6))
+MAY_BE_ONE = ("operations", "seq", "head", "kv_head", "cells")  # these have a singular
 UNITS = ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
 
 
@@ -58,7 +59,8 @@ def _product(factors):
 
 
 def _factor(factor):
-    name = words.html(f"{HERE}.{factor.axis or 'operations'}")
+    key = factor.axis or "operations"
+    name = words.html(f"{HERE}.{key}{'_one' * (factor.size == 1 and key in MAY_BE_ONE)}")
     return f"{factor.size:,}<small> {name}</small>"
 
 

@@ -4,6 +4,8 @@ it, explains the number that was clicked on.
 
 import pytest
 
+import lessons
+
 PROMPT = "The capital of France is"
 
 
@@ -22,6 +24,9 @@ def test_a_click_in_the_matrix_explains_the_weight_that_was_clicked(reader):
     reader.open("/block", prompt=PROMPT, op="mlp.gate", layer=5)
     with reader.rerun():
         reader.key("terms_order").get_by_text("all, in order").click()
+    assert reader.key("zoom_mlp.gate").count() == 0
+    with reader.rerun():
+        reader.page.get_by_text(lessons.text("en", "block.product.around")).click()
     weights = []
     for key, x, y in (("reduced_mlp.gate", 0.7, 0.8), ("zoom_mlp.gate", 0.3, 0.4)):
         canvas, at, value = value_at(reader, key, x, y)

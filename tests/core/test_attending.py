@@ -88,7 +88,7 @@ def test_the_cap_by_hand():
 def softmaxed(*scores, recorded=None):
     masked, weights = np.zeros((1, 1, len(scores))), np.zeros((1, 1, len(scores)))
     masked[0, 0], weights[0, 0] = scores, recorded or np.exp(scores) / np.exp(scores).sum()
-    return attending.shares(by_hand(attn_masked=masked, attn_weights=weights), 0, 0, 0)
+    return attending.softmax(by_hand(attn_masked=masked, attn_weights=weights), 0, 0, 0)
 
 
 def test_the_softmax_by_hand():
@@ -150,7 +150,7 @@ def test_every_row_of_every_family_is_found_again(case, trace_of):
     layers, heads = trace.config.n_layers, trace.config.n_heads
     for layer, head, position in ((0, 0, 0), (layers - 1, heads - 1, 41), (0, heads - 1, 69)):
         place = (trace, layer, head, position)
-        found = [attending.compared(*place), attending.shares(*place), attending.mixed(*place)]
+        found = [attending.compared(*place), attending.softmax(*place), attending.mixed(*place)]
         if "attn.softcap" in trace.catalogue.blocks[layer]:
             found.append(attending.capped(*place))
         assert all(each.agreement.equal for each in found)
@@ -184,8 +184,8 @@ def test_what_is_seen_is_what_was_not_masked(case, layer, trace_of):
 def test_looking_is_not_fetching(smollm):
     """A head of SmolLM2 parks on the first token, whose value is short."""
     trace = run(RunSpec("smollm2-135m-instruct", prompt="The capital of France is"))
-    assert attending.shares(trace, 18, 7, 4).parked
+    assert attending.softmax(trace, 18, 7, 4).parked
     found = attending.mixed(trace, 18, 7, 4)
     assert found.of(0).length < 0.2 * min(found.of(key).length for key in range(1, 5))
-    listening = attending.shares(trace, 23, 4, 4)
+    listening = attending.softmax(trace, 23, 4, 4)
     assert not listening.parked and attending.largest_first(listening.weights)[0] == 3

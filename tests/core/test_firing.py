@@ -20,7 +20,7 @@ FAMILIES = ["llama", "gemma2", "gpt2", "gpt_neox"]  # every activation, with and
 
 def by_hand(*values):
     value = np.array(values)
-    return firing.Firing("silu", value, value, value, None, value, 0.0, 1.0)
+    return firing.Firing("silu", value, value, value, None, value, None)
 
 
 def test_how_few_hold_most():
@@ -62,7 +62,7 @@ def test_the_factors_make_what_was_recorded(family, trace_of, monkeypatch):
     gated, kind = trace.config.gated, trace.config.activation
     for op in ["mlp.act"] + ["mlp.hidden"] * gated:
         found = firing.firing(trace, op, 1, 9)
-        assert found.equal and found.kind == kind
+        assert found.agreement.equal and found.kind == kind
         row = trace.read(op, 1)[9]
         made = found.z * [FACTORS[kind](z) for z in found.z.tolist()]
         np.testing.assert_allclose(found.act, made, atol=1e-6)
@@ -74,13 +74,13 @@ def test_the_factors_make_what_was_recorded(family, trace_of, monkeypatch):
         assert halves[9] == found.holding(0.5) and len(halves) == len(trace.ids)
     other = "gelu_tanh" if kind == "silu" else "silu"
     monkeypatch.setitem(firing.OPEN, kind, firing.OPEN[other])
-    assert not firing.firing(trace, "mlp.act", 1, 9).equal
+    assert not firing.firing(trace, "mlp.act", 1, 9).agreement.equal
 
 
 def test_one_neuron_holds_the_first_token_of_one_layer(smollm):
     trace = run(RunSpec(SMOLLM, prompt="The capital of France is"))
     found = firing.firing(trace, "mlp.hidden", 11, 0)
-    assert found.largest(1) == [1229] and found.equal
+    assert found.largest(1) == [1229] and found.agreement.equal
     assert found.value[1229] == pytest.approx(2824, rel=0.01) and found.holding(0.5) == 1
     most, values, halves = firing.strongest(trace, "mlp.hidden", 11)
     assert 1229 not in most[1:] and np.abs(values[1:]).max() < 100 and halves[1:].min() > 1

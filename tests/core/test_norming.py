@@ -53,7 +53,7 @@ def test_the_size_after_is_that_of_the_record():
 
 
 def test_shares_by_hand():
-    largest, other = norming.shares(by_hand([3, -4], weight=[1, 1]), 5)
+    largest, other = norming.largest_squares(by_hand([3, -4], weight=[1, 1]), 5)
     assert (largest.number, largest.value, largest.share) == (1, -4, 16 / 25)
     assert largest.factor == pytest.approx(5 / 3)  # √(12.5 / 4.5)
     assert other.factor == pytest.approx(5 / 4) and norming.rest([largest]) == pytest.approx(9 / 25)
@@ -61,23 +61,23 @@ def test_shares_by_hand():
 
 
 def test_shares_count_from_the_mean_and_the_scale_has_its_eps():
-    first, second = norming.shares(by_hand([1, 3], [1, 1], mean=2, bias=[0, 0]), 2)
+    first, second = norming.largest_squares(by_hand([1, 3], [1, 1], mean=2, bias=[0, 0]), 2)
     assert (first.value, second.value, first.share) == (-1, 1, 0.5)
-    largest = norming.shares(by_hand([3, -4], weight=[1, 1], eps=3.5), 1)[0]
+    largest = norming.largest_squares(by_hand([3, -4], weight=[1, 1], eps=3.5), 1)[0]
     assert largest.factor == pytest.approx(2**0.5)  # √((12.5 + 3.5) / (4.5 + 3.5))
 
 
 def test_without_its_only_number_a_row_has_no_scale():
-    (only,) = norming.shares(by_hand([0, 2], weight=[1, 1]), 5)
+    (only,) = norming.largest_squares(by_hand([0, 2], weight=[1, 1]), 5)
     assert only.share == 1 and only.factor == float("inf")
-    assert norming.shares(by_hand([0, 0], [1, 1], eps=0.25), 5) == []
+    assert norming.largest_squares(by_hand([0, 0], [1, 1], eps=0.25), 5) == []
     assert by_hand([0, 0], [1, 1], eps=0.25).scale == 2
 
 
 def test_the_factor_is_what_the_norm_does_without_that_number(smollm):
     trace = run(RunSpec(SMOLLM, prompt="The capital of France is"))
     row, _ = norming.of_cell(trace, "attn_norm", 29, (1, 0))
-    first = norming.shares(row, 1)[0]
+    first = norming.largest_squares(row, 1)[0]
     assert first.number == 17 and first.share > 0.75  # one number sets the scale
     x = trace.read("resid_pre", 29)[1:2].copy()
     x[0, 17] = 0
@@ -93,10 +93,10 @@ def test_every_norm_of_a_family_computed_again(case, trace_of):
     for op, layer, index in norms(trace):
         row, own = norming.of_cell(trace, op, layer, index)
         assert row.recorded[own] == trace.read(op, layer)[index]
-        assert norming.agreement(row).equal, (op, layer)
+        assert row.agreement.equal, (op, layer)
         kept = row.mean_square / (row.mean_square + trace.config.norm_eps)
         assert row.standard_root == pytest.approx(kept**0.5)  # 1 but for eps
-        assert not norming.agreement(replace(row, eps=row.eps + row.mean_square / 1000)).equal
+        assert not replace(row, eps=row.eps + row.mean_square / 1000).agreement.equal
         every = norming.of_all(trace, op, layer, index)
         assert len(every.before) == len(trace.ids)
         assert np.array_equal(every.before[index[0]], row.before)
@@ -109,11 +109,11 @@ def test_every_norm_of_a_family_computed_again(case, trace_of):
 def test_a_number_that_does_not_agree_is_the_one_shown():
     row = by_hand([3, 4, 0], weight=[2, 1, 1])
     recorded = row.after.astype(np.float32)
-    assert norming.agreement(replace(row, recorded=recorded)).equal
+    assert replace(row, recorded=recorded).agreement.equal
     recorded[1] += 1e-3
-    found = norming.agreement(replace(row, recorded=recorded))
-    assert (found.number, found.equal) == (1, False)
-    assert found.difference == pytest.approx(1e-3, rel=1e-2)
+    found = replace(row, recorded=recorded).agreement
+    assert not found.equal and found.difference == pytest.approx(1e-3, rel=1e-2)
+    assert found.tolerance == row.allowed[1]
 
 
 def test_the_strip_at_standard_size_is_the_row_times_the_scale(smollm):

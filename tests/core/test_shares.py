@@ -48,14 +48,16 @@ def compared(found, vectors, row, bias):
     of_bias = 0 if bias is None else bias @ row / (row @ row)
     assert found.shares.sum() + of_bias == pytest.approx(1, abs=1e-5)
     assert found.bias == (0 if bias is None else pytest.approx(bias[DIM]))
-    assert found.equal and found.recorded == pytest.approx(row[DIM])
+    assert found.agreement.equal and found.recorded == pytest.approx(row[DIM])
     assert found.longest(3) == sorted(range(len(lengths)), key=lambda i: -lengths[i])[:3]
 
 
 def test_by_hand():
-    assert BY_HAND.total == 3 and BY_HAND.difference == pytest.approx(-0.001) and BY_HAND.equal
-    assert not replace(BY_HAND, recorded=3.01).equal
-    assert BY_HAND.cosines.tolist() == [0.8, -0.5, 0] and BY_HAND.shares.tolist() == [1, -0.25, 0]
+    found = BY_HAND.agreement
+    assert BY_HAND.total == 3 and found.difference == pytest.approx(0.001) and found.equal
+    assert not replace(BY_HAND, recorded=3.01).agreement.equal
+    assert BY_HAND.cosines[:2].tolist() == [0.8, -0.5] and np.isnan(BY_HAND.cosines[2])
+    assert BY_HAND.shares.tolist() == [1, -0.25, 0]
     assert BY_HAND.longest() == [0, 1, 2] and BY_HAND.longest(1) == [0]
     assert BY_HAND.rest([0]) == -0.5 and BY_HAND.rest([0, 1, 2]) == 0
     assert shares.columns(np.array([[3, 0], [4, 2]], np.float32)).tolist() == [5, 2]
@@ -105,7 +107,7 @@ def test_a_number_that_was_recorded_otherwise_is_found(trace):
     other, off = copy(trace), {"attn.out": 1e-3, "mlp.out": 1e-3}
     other.read = lambda op, layer: trace.read(op, layer) + np.float32(off.get(op, 0))
     for shared in (shares.of_heads, shares.of_neurons):
-        assert not shared(other, LAYER, POSITION, DIM).equal
+        assert not shared(other, LAYER, POSITION, DIM).agreement.equal
 
 
 def test_whom_a_head_looks_at_most():
@@ -120,7 +122,7 @@ def test_the_first_token_of_one_layer_is_written_by_two_neurons(smollm):
     """SmolLM2's outlier: neuron 1229 of layer 11 (see also the page that shows it)."""
     trace = run(RunSpec(SMOLLM, prompt="The capital of France is"))
     found = shares.of_neurons(trace, 11, 0, 507)
-    assert found.longest(2) == [1229, 1487] and found.equal and found.length > 20_000
+    assert found.longest(2) == [1229, 1487] and found.agreement.equal and found.length > 20_000
     assert shares.group(trace, 11, 0, [1229, 1487]).share > 0.99
     other = shares.of_neurons(trace, 11, 1, 507)
     assert other.length < 200 and 1229 not in other.longest(5)

@@ -28,7 +28,9 @@ def test_the_row_after_is_the_row_before_turned_by_the_parts(case, op, trace_of)
     assert (parts[:n] == parts[n : 2 * n]).all() and (parts[: 2 * n] >= 0).all()
     assert np.isnan(parts[2 * n :]).all() and (after[2 * n :] == before[2 * n :]).all()
     assert made.before.limit == made.after.limit == np.abs([before, after]).max()
-    assert made.equal and made.lengths[0] == pytest.approx(np.linalg.norm(before[: 2 * n]))
+    assert made.agreement.equal and made.lengths[0] == pytest.approx(
+        np.linalg.norm(before[: 2 * n])
+    )
     assert (made.lengths[1] > 1.01 * made.lengths[0]) == (case == "llama yarn")
 
 
@@ -67,4 +69,4 @@ def test_at_position_0_nothing_turns(trace_of):
 
 def test_a_length_that_is_not_the_expected_one_is_found(trace_of, monkeypatch):
     monkeypatch.setattr(rope, "amplitude", lambda how: 1.001)
-    assert not row(trace_of("llama")).equal
+    assert not row(trace_of("llama")).agreement.equal

@@ -12,7 +12,7 @@ from core import RunSpec, run
 from core.analyse.explain import explain
 from core.analyse.panel import LARGEST_PICTURE, LARGEST_WHOLE, fits, picture
 from core.analyse.turning import turn
-from core.analyse.view import place_of_output, score_parts, step_view, table_panels
+from core.analyse.view import place_of_output, score_parts, step_view
 from core.files import registry
 from core.model.axes import OP_AXES, VOCAB_OPS
 from tests.core.conftest import CASES, places
@@ -157,10 +157,9 @@ def test_all_parts_point_at_the_chosen_term(trace, op):
 
 def test_the_embedding_table_is_whole_where_it_is_looked_up_and_where_it_scores(trace):
     table = trace.model.weights.embed
-    (panel,) = table_panels(trace, 3)
-    assert np.array_equal(panel.values, table) and panel.marks[0].number == trace.ids[3]
-    (same,) = step_view(trace, "resid_pre", 0, 0, 3, 7).weights
-    assert np.array_equal(same.values, table) and same.selected == (trace.ids[3], 7)
+    (panel,) = step_view(trace, "resid_pre", 0, 0, 3, 7).weights
+    assert np.array_equal(panel.values, table) and panel.selected == (trace.ids[3], 7)
+    assert panel.marks[0].number == trace.ids[3]
     assert step_view(trace, "resid_pre", 1, 0, 3, 7).weights == ()
     row, one, whole = score_parts(trace, "logits", 6, 42)
     assert np.array_equal(whole.values, table) and whole.selected[0] == 42 == one.first_row
@@ -186,7 +185,7 @@ def test_what_fits_goes_by_size_alone():
 
 def test_a_large_table_is_not_shown_whole(name_of):
     large = run(RunSpec(name_of("llama", vocab_size=257), ids=IDS))
-    assert table_panels(large, 3) == () and score_parts(large, "logits", 3, 5) == ()
+    assert score_parts(large, "logits", 3, 5) == ()
     assert step_view(large, "resid_pre", 0, 0, 3, 7).weights == ()
 
 

@@ -29,7 +29,7 @@ def test_lengths_and_directions_by_hand():
     assert made.ratio == 1 and made.along == 0
     assert made.kept == pytest.approx(0.5**0.5)
     assert Written(*rows([0, 2], [0, -1], [0, 1])).along == -1
-    assert made.most_changed(1) == [0] and made.n_equal == 2 and made.difference == 0
+    assert made.most_changed(1) == [0] and made.n_equal == 2 and made.agreement.equal
 
 
 def test_beside_nothing_there_is_no_ratio_and_no_angle():
@@ -39,7 +39,7 @@ def test_beside_nothing_there_is_no_ratio_and_no_angle():
 
 def test_a_sum_that_does_not_hold_is_counted():
     made = Written(*rows([1, 2, 3], [1, 1, 1], [2, 3.5, 4]))
-    assert made.n_equal == 2 and made.difference == 0.5
+    assert made.n_equal == 2 and made.agreement.difference == 0.5
 
 
 @EACH_FAMILY
@@ -48,7 +48,7 @@ def test_every_addition_of_a_family_is_exact(case, trace_of):
     for op, layer in places(trace):
         if trace.catalogue.op(op, layer).kind in ("sum", "position"):
             every = writing.of_all(trace, op, layer)
-            assert every.n_equal == every.after.size and every.difference == 0, (op, layer)
+            assert every.n_equal == every.after.size and every.agreement.equal, (op, layer)
             one = writing.of_row(trace, op, layer, 3)
             assert np.array_equal(one.change, every.change[3]) and one.change.any()
             assert one.ratio == pytest.approx(every.ratio[3])
@@ -87,14 +87,15 @@ def test_a_layer_run_again_is_the_difference_of_two_streams(trace):
     for layer in (0, 11, 29):  # in layer 11 the first row becomes 170 times as long
         for position in (0, 4):
             found = writing.again(trace, layer, position)
-            assert found.equal and found.layer == layer
+            assert found.agreement.equal and found.layer == layer
             for length, op in ((found.attention, "attn.out"), (found.mlp, "mlp.out")):
                 out = trace.read(op, layer)[position].astype(float)
                 assert length == pytest.approx(np.linalg.norm(out))
     other = copy.copy(trace)
     other.stream = trace.stream.copy()
     other.stream[12, 4, 7] += 1e-5
-    assert writing.again(trace, 11, 4).equal and not writing.again(other, 11, 4).equal
+    right, wrong = (writing.again(each, 11, 4).agreement for each in (trace, other))
+    assert right.equal and not wrong.equal
 
 
 def test_how_a_stream_has_grown(trace):
@@ -110,14 +111,14 @@ def test_a_row_is_that_of_the_table(trace):
     found = writing.looked_up(trace, 3)
     row = trace.model.weights.embed[trace.ids[3]].astype(float)
     assert (found.id, found.n, found.n_equal) == (trace.ids[3], 576, 576)
-    assert found.length == pytest.approx(np.linalg.norm(row)) and found.difference == 0
+    assert found.length == pytest.approx(np.linalg.norm(row)) and found.agreement.equal
 
 
 def test_an_edited_row_is_not(trace):
     spec = RunSpec(SMOLLM, prompt="The capital of France is", edits=(Edit("embed", position=3),))
     found, row = writing.looked_up(run(spec), 3), trace.read("embed")[3]
     assert found.n_equal == (row == 0).sum() < 10
-    assert found.difference == np.abs(row).max()
+    assert found.agreement.difference == np.abs(row).max() and not found.agreement.equal
 
 
 def test_a_scaled_row(trace_of):

@@ -59,6 +59,11 @@ def canvases(app: AppTest) -> list[dict]:
     return [_meta(element.proto.bytes) for element in app.get("bidi_component") if _packed(element)]
 
 
+def shown(meta: dict) -> str:
+    """What the numbers of a figure are: the name of its files without the place behind it."""
+    return re.split(r"_(?:layer|pos|row)\d", meta.get("name", ""))[0]
+
+
 def _packed(element) -> bool:
     return element.proto.WhichOneof("data") == "bytes"
 

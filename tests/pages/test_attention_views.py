@@ -74,7 +74,7 @@ def test_every_key_is_compared_later_ones_too(trace, language):
     assert says(app, language, "scores.shared", head=4, kv_head=1, first=3, last=5)
     sums = {"n": 64, "dot": number(dots[3]), "scale": "0.125", "score": number(dots[3] / 8)}
     assert says(app, language, "scores.sum", **sums)
-    (products,) = [c for c in reader.canvases(app) if c.get("name") == "query_times_key"]
+    (products,) = [c for c in reader.canvases(app) if reader.shown(c) == "query_times_key"]
     assert products["selected"] == [0, int(np.abs(q * k[3]).argmax())]
 
 
@@ -117,7 +117,7 @@ def test_the_softmax_step_by_step(trace, language):
 @pytest.mark.parametrize("layer, head, parked", [(18, 7, True), (23, 4, False)])
 def test_a_row_that_parks_on_the_first_token_is_shown_without_it_too(layer, head, parked, smollm):
     app = block("attn.weights", layer=layer, head=head)
-    others = [c for c in reader.canvases(app) if c.get("name") == "without_first"]
+    others = [c for c in reader.canvases(app) if reader.shown(c) == "without_first"]
     assert (
         len(others) == parked == (lessons.text("en", "block.softmax.without") in reader.text(app))
     )
@@ -138,7 +138,7 @@ def test_the_mix_says_from_whom(trace, language):
         assert (length, size) == (number(norm, 3), number(weights[key] * norm, 3))
         share = weights[key] * (values[key] @ mix) / (mix @ mix)
         assert float(along.replace("−", "-").rstrip("%")) == pytest.approx(100 * share, abs=0.051)
-    sheets = {c["name"]: c for c in reader.canvases(app) if "name" in c}
+    sheets = {reader.shown(c): c for c in reader.canvases(app) if "name" in c}
     for name in ("values", "weight_times_value"):
         assert sheets[name]["rows"] == [f"({key}) {trace.tokens[key]}" for key in rows]
     assert sheets["weight_times_value"]["limit"] == sheets["attn.mix"]["limit"]
@@ -165,7 +165,7 @@ def test_of_many_keys_the_largest_are_listed_and_the_rest_in_one_line(smollm):
     assert list(listed(app.run())) == list(range(n))
     app.session_state["op"] = "attn.mix"  # there all are listed by size, and few are drawn
     assert list(listed(app.run())) == np.argsort(-weights, kind="stable").tolist()
-    (drawn,) = [c for c in reader.canvases(app) if c.get("name") == "weight_times_value"]
+    (drawn,) = [c for c in reader.canvases(app) if reader.shown(c) == "weight_times_value"]
     assert drawn["rows"][-1] == f"{n - len(drawn['rows']) + 1} others" and len(drawn["rows"]) < 15
 
 
@@ -173,7 +173,7 @@ def test_of_many_keys_the_largest_are_listed_and_the_rest_in_one_line(smollm):
 def test_all_positions_at_once_are_the_map_alone(op, smollm):
     app = block(op, together=1)
     assert "data-key" not in "".join(reader.html(app))
-    (shown,) = [c for c in reader.canvases(app) if c.get("name") == op]
+    (shown,) = [c for c in reader.canvases(app) if reader.shown(c) == op]
     assert len(shown["rows"]) == 5
 
 

@@ -48,7 +48,7 @@ def small(paths, monkeypatch):
 def strips(app):
     """The figures of the step: their names, and the column that is chosen in each."""
     found = [meta for meta in reader.canvases(app) if meta.get("row_title") is not None]
-    return [(meta["name"], meta["selected"] and meta["selected"][1]) for meta in found]
+    return [(reader.shown(meta), meta["selected"] and meta["selected"][1]) for meta in found]
 
 
 def verdicts(app):
@@ -93,9 +93,9 @@ def test_the_row_before_between_and_after_column_below_column(trace):
 
 def test_all_positions_have_a_scale_each(trace):
     app = page(together=1, pos=1)
-    (rows,) = [part for part in reader.html(app) if "tw-each" in part]
+    (rows,) = [part for part in reader.html(app) if 'data-position="0"' in part]
     lines = re.findall(r"<tr.*?</tr>", rows.split("<tbody>")[1])
-    assert len(lines) == 5 and ["tw-each-here" in line for line in lines].index(True) == 1
+    assert len(lines) == 5 and ["tw-here" in line for line in lines].index(True) == 1
     x, after = (trace.read(op, 29).astype(float) for op in ("resid_pre", "attn_norm"))
     for line, before, out in zip(lines, x, after, strict=True):
         root = (before**2).mean() ** 0.5

@@ -3,12 +3,14 @@
 Knows pages/parts/html.py and session.py; needs no model.
 """
 
+import re
 from types import SimpleNamespace
 
 import pytest
 
 import lessons
-from pages.parts import html, session
+from core.analyse.agreement import compare
+from pages.parts import explanation, html, session
 from pages.parts.html import Token
 
 # ---- the renderer --------------------------------------------------------------------------------
@@ -87,6 +89,10 @@ def test_numbers(value, shown):
         (0.0005, "0.1%"),
         (4.4e-4, "0.044%"),
         (2e-7, "2e-05%"),
+        (-0.1234, "−12.3%"),
+        (-4.4e-4, "−0.044%"),
+        (-0.0, "0.0%"),
+        (float("nan"), "–"),
     ],
 )
 def test_shares(share, shown):
@@ -208,3 +214,13 @@ def test_another_text_forgets_the_place(visit):
 
 def test_an_unknown_language_is_the_first(visit):
     assert visit(lang="xx").session_state["lang"] == lessons.LANGUAGES[0]
+
+
+@pytest.mark.parametrize("recorded, verdict", [(1.0, "equal"), (2.0, "unequal")])
+def test_whether_it_agrees_stands_below_what_was_computed_again(recorded, verdict, monkeypatch):
+    shown = []
+    monkeypatch.setattr(html, "show", shown.append)
+    explanation.agreed(compare([1.0], [recorded]), [("the sum", "1.0000")], said="Once more.")
+    assert re.findall(r'data-verdict="(\w+)"', *shown) == [verdict]
+    order = [shown[0].index(part) for part in ("Once more.", "the sum", "data-verdict")]
+    assert order == sorted(order)

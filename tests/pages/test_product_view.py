@@ -43,8 +43,8 @@ def whole(app):
 
 
 def named(app, name):
-    """The figures of this file name."""
-    return [meta for meta in reader.canvases(app) if meta.get("name") == name]
+    """The figures of this value."""
+    return [meta for meta in reader.canvases(app) if reader.shown(meta) == name]
 
 
 def shown(value):
@@ -98,6 +98,9 @@ def test_a_matrix_too_large_to_be_shown_whole_has_a_part_at_full_size(opened, tr
     monkeypatch.setattr("core.analyse.panel.LARGEST_PICTURE", (10, 10))
     monkeypatch.setattr("core.analyse.products.ZOOM", (8, 12))
     app = opened("mlp.up", pos=1, cell=40)
+    assert len(named(app, "mlp_up")) == 1  # the row alone, until the box is opened
+    app.session_state["unfolded"] = True
+    app.run()
     part, blocks = named(app, "mlp_up")[1:]
     assert part["exact"] and not blocks["exact"] and len(part["rows"]) == 8
     top, left = part["first_row"], part["first_column"]
@@ -109,6 +112,25 @@ def test_a_matrix_too_large_to_be_shown_whole_has_a_part_at_full_size(opened, tr
     app.session_state["cell"], app.session_state["moved"] = 41, True
     app.session_state["term"] = ("mlp.up", column)
     assert app.run().session_state["zoom"] == first  # the part stays in sight
+    app.session_state["op"], app.session_state["moved"] = "mlp.gate", True
+    assert len(named(app.run(), "mlp_gate")) == 3  # open at the next product too
+
+
+def test_files_say_where_their_numbers_were(opened):
+    here = {"pos": 2, "cell": 5, "lang": "en"}
+    names = {meta["name"] for meta in reader.canvases(opened("attn.k", **here)) if "rows" in meta}
+    assert names == {
+        "attn.k_layer1_kv_head1_pos2",
+        "attn.k_layer1_pos2",  # all heads
+        "attn_norm_layer1_pos2",
+        "attn_k_layer1_row17",
+        "attn.k.products_layer1_kv_head1_pos2_cell5",
+        "attn_k_layer1",
+    }
+    together = reader.canvases(opened("attn.weights", together=1))
+    assert "attn.weights_layer1_head3" in {meta.get("name") for meta in together}
+    first = reader.canvases(opened("resid_pre", layer=0, pos=2))
+    assert {"resid_pre_layer0_pos2", "embed_pos2"} <= {meta.get("name") for meta in first}
 
 
 @EACH_LANGUAGE

@@ -49,7 +49,7 @@ def length(x):
 def test_before_change_and_after_stand_on_one_scale(language, trace):
     app = page(lang=language, pos=4, cell=30)
     drawn = figures(app)
-    assert [meta["name"] for meta in drawn] == ["resid_pre", "attn.out", "resid_mid"]
+    assert [reader.shown(meta) for meta in drawn] == ["resid_pre", "attn.out", "resid_mid"]
     assert [meta["selected"] for meta in drawn] == [[0, 30]] * 3
     each = [trace.read(op, 23)[4] for op in ("resid_pre", "attn.out", "resid_mid")]
     most = max(float(np.abs(x).max()) for x in each)
@@ -91,7 +91,7 @@ def test_the_largest_changes_come_first(trace):
 
 def test_the_lengths_of_all_tokens(trace):
     app = page(together=1)
-    (table,) = [part for part in reader.html(app) if "tw-each" in part]
+    (table,) = [part for part in reader.html(app) if 'data-position="0"' in part]
     lines = re.findall(r"<tr.*?</tr>", table.split("<tbody>")[1])
     each = [length(trace.read(op, 23)) for op in ("resid_pre", "attn.out", "resid_mid")]
     assert len(lines) == 5
@@ -119,12 +119,12 @@ def test_what_a_stream_is_made_of(language, trace):
 def test_the_first_layer_receives_the_embedding():
     app = page(op="resid_pre", layer=0)
     assert says(app, "en", "stream.first")
-    assert [meta["name"] for meta in figures(app)] == ["resid_pre", "embed"]
+    assert [reader.shown(meta) for meta in figures(app)] == ["resid_pre", "embed"]
 
 
 def test_how_long_every_stream_has_become(trace):
     app = page(op="resid_pre", together=1)
-    (table,) = [part for part in reader.html(app) if "tw-each" in part]
+    (table,) = [part for part in reader.html(app) if 'data-position="0"' in part]
     for start, here in zip(length(trace.stream[0]), length(trace.stream[23]), strict=True):
         assert shown(start) in table and shown(here, 2) in table
 
@@ -148,7 +148,7 @@ def test_other_families(family, op, layer, names, sentence, tmp_path, monkeypatc
     link = {"model": family, "prompt": "the cat and the cat", "op": op, "layer": layer, "pos": 2}
     app = page(**link)
     assert not app.exception and says(app, "en", sentence)
-    assert [meta["name"] for meta in figures(app)] == names
+    assert [reader.shown(meta) for meta in figures(app)] == names
     assert set(verdicts(app)) == {"equal"}
     together = page(**link, together=1)
     assert not together.exception and not re.search(r"[−+] −\d|nan", reader.text(app))

@@ -81,7 +81,7 @@ def test_the_list_and_the_pictures_point_at_the_chosen_term(small):
     assert rows(app)[1] == [30]
     (picture,) = pictures(app)
     assert picture["selected"][1] == 30
-    strips = [m for m in reader.canvases(app) if m.get("name") in ("attn_norm", "attn_v")]
+    strips = [m for m in reader.canvases(app) if reader.shown(m) in ("attn_norm", "attn_v")]
     assert [strip["selected"][1] for strip in strips] == [30, 30, 30]
 
 

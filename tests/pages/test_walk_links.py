@@ -16,7 +16,7 @@ def said(app, *names) -> list:
 
 def n_rows(app, op) -> int:
     """How many rows the figure of the op's own value has."""
-    return next(len(meta["rows"]) for meta in reader.canvases(app) if meta.get("name") == op)
+    return next(len(meta["rows"]) for meta in reader.canvases(app) if reader.shown(meta) == op)
 
 
 def walked(app) -> list[str]:

@@ -300,6 +300,15 @@ def test_columns_are_counted_from_the_first_in_steps(tmp_path):
     assert lines[0].endswith('"40","44","48"')
 
 
+def test_names_that_repeat_carry_their_number_in_a_file(tmp_path):
+    names = {"rows": ["a", "b", "a"], "columns": ["x", "x"], "first_row": 7}
+    meta = json.dumps(BARE | names)
+    view = f"{{meta: {meta}, shape: [3, 2], values: new Float32Array(6)}}"
+    lines = answer(f"csvLines({view})", tmp_path, *MATRIX)
+    assert [line.split(",")[0] for line in lines[1:]] == ['"a (7)"', '"b"', '"a (9)"']
+    assert lines[0].endswith('"x (0)","x (1)"')
+
+
 def test_a_number_loses_digits_before_it_is_squeezed(tmp_path):
     pen = "{measureText: (text) => ({width: 7 * text.length})}"
     fits = "[50, 42, 35, 28].map((width) => fitting(PEN, -0.1234, width))".replace("PEN", pen)

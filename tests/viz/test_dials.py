@@ -155,3 +155,16 @@ def test_hands_are_turned_by_position_times_speed(tmp_path):
     angles, *found = answer(f"[{turned}, {said}]", tmp_path, *SCRIPTS)
     assert angles == [pytest.approx([7.5, 0.5, 7]), pytest.approx([0.57, 0.5, 0.07])]
     assert found == [["0: $&", "0/2"], ["7 past", "1/2"]]
+
+
+@needs_node
+@pytest.mark.parametrize("dashed", [True, False])
+@pytest.mark.parametrize("axis", [0, math.pi / 2])
+def test_the_name_of_a_hand_keeps_clear_of_the_arrow_of_an_axis(tmp_path, axis, dashed):
+    angles = [axis + n / 20 for n in range(-20, 21)]
+    hands = [{"angle": angle, "length": 1, "dashed": dashed} for angle in angles]
+    places = answer(f"{json.dumps(hands)}.map((hand) => namePlace(hand, 125))", tmp_path, *SCRIPTS)
+    for x, y in places:
+        along, across = (x, abs(y)) if axis == 0 else (-y, abs(x))
+        assert along <= 125 or across >= 11
+        assert math.hypot(x, y) < 125 + 27

@@ -6,7 +6,7 @@ Knows steps and panels; the shares are core's.
 
 from core.analyse import shares
 from pages.parts import charts, explanation, html, run, session, terms, words
-from pages.parts.html import number
+from pages.parts.html import number, percent
 from pages.parts.words import text
 from pages.views.block import listing, neurons, product, whole
 
@@ -46,7 +46,7 @@ def _writers(step, found, order, few):
     words.heading(f"{HERE}.writers", token=token)
     values = {"few": min(TEN, len(order)), "n": f"{len(order):,}", "column": step.column}
     values |= {"few_length": number(few.length, 2), "length": number(found.length, 2)}
-    values |= {"cosine": number(few.cosine, 2), "share": listing.percent(few.share)}
+    values |= {"cosine": number(few.cosine, 2), "share": percent(few.share)}
     words.caption(f"{HERE}.writers_caption", **values)
     active = step.read(shares.hidden_op(step.trace, step.layer))[step.position]
     keys = ("active", "writes")
@@ -65,7 +65,7 @@ def _writers(step, found, order, few):
         for n in listed
     ]
     listing.show("neuron", head, rows, listed, pointed, text(f"{HERE}.table"))
-    html.show(_sum(step, found, listed, values))
+    explanation.agreed(found.agreement, _sum(step, found, listed, values))
     _save(step, found, active)
 
 
@@ -80,13 +80,12 @@ def _sum(step, found, listed, values):
         lines.append((words.html(f"{HERE}.bias"), number(found.bias)))
     lines.append((words.html(f"{HERE}.sum", **values), number(found.total)))
     lines.append((f"<b>{words.html('explain.recorded')}</b>", f"<b>{number(found.recorded)}</b>"))
-    verdict = explanation.verdict(found.equal, found.difference, found.tolerance)
-    return explanation.sums(lines, verdict)
+    return lines
 
 
 def _save(step, found, active):
     """All neurons as a file, not only those that are listed."""
-    name = f"neurons_layer_{step.layer}_position_{step.position}"
+    name = step.file("neurons")
     columns = ("neuron", "active", f"dimension_{step.column}", "length", "cosine", "share")
     each = (active, found.into, found.lengths, found.cosines, found.shares)
     numbers = zip(*(column.tolist() for column in each), strict=True)

@@ -1,13 +1,14 @@
-"""What the figures of norms and of the stream share: one line per position, as a table and as CSV;
-long bars; a verdict below a sentence. Knows html and charts; computes nothing.
+"""What the figures of norms and of the stream share: one line per position, to choose from and as
+CSV; long bars. Knows html and charts; computes nothing.
 """
 
-from pages.parts import charts, explanation, html, lesson, words
+from pages.parts import charts, html, lesson, session, terms, words
 from pages.parts.html import number
-from pages.parts.terms import bar
 from pages.parts.words import text
+from pages.views.block import listing
 
 LARGE = 10  # such a number has fewer decimals
+NARROW = 1.5  # the widest bar, in letters
 
 
 def table(step, name: str, columns: dict, bars=(), digits: int = 3) -> None:
@@ -18,15 +19,22 @@ def table(step, name: str, columns: dict, bars=(), digits: int = 3) -> None:
     panel, tokens = step.view.output, step.trace.tokens
     shown = range(panel.first_row, panel.first_row + len(panel.values))
     largest = {key: _largest(columns[key][shown.start : shown.stop]) for key in bars}
-    rows = [[_token(tokens, at), *_cells(columns, at, largest, digits)] for at in shown]
-    marks = [' class="tw-each-here"' if at == step.position else "" for at in shown]
-    heads = [words.html(f"block.{name}.{key}") for key in columns]
-    body = html.table([words.html("axes.seq"), *heads], rows, "mono", marks)
+    rows = [
+        [terms.coordinate("seq", at, step.trace), *_cells(columns, at, largest, digits)]
+        for at in shown
+    ]
+    head = [words.html("axes.seq")]
+    for key in columns:
+        head += [words.html(f"block.{name}.{key}")] + [""] * (key in bars)
     words.heading(f"block.{name}.each")
     html.show(f'<p class="tw-caption">{_said(shown, len(tokens))}</p>')
-    html.show(html.scroll(body, text(f"block.{name}.each"), "tw-each"))
+    label = text(f"block.{name}.each")
+    listing.show("position", head, rows, shown, step.position, label)
+    listing.listen("position", lambda at: session.put(pos=at))
     lines = zip(range(len(tokens)), tokens, *(c.tolist() for c in columns.values()), strict=True)
-    charts.save(f"{name}_{step.id}", ("position", "token", *columns), list(lines))
+    charts.save(
+        step.file(f"{name}_{step.id}", alone=False), ("position", "token", *columns), list(lines)
+    )
 
 
 def _said(shown, n):
@@ -43,22 +51,13 @@ def long_bar(value: float, largest: float, role: str) -> str:
     return f'<span class="tw-bar tw-long {role}" style="width:{value / largest:.1%}"></span>'
 
 
-def checked(said: str, equal: bool, difference: float, allowed: float) -> None:
-    """What was computed again (HTML), and whether it came out the same."""
-    verdict = explanation.verdict(equal, difference, allowed)
-    html.show(f'<p class="tw-caption">{said}</p>{explanation.sums([], verdict)}')
-
-
-def _token(tokens, at):
-    return f"{html.token(tokens[at])} ({at})"
-
-
 def _cells(columns, at, largest, digits):
-    """A number each, with its bar beside the longest of the column where it gets one."""
+    """A number each, and its bar beside the longest of the column where it gets one."""
     for key, values in columns.items():
         value = float(values[at])
-        drawn = bar(value, largest[key]) + " " if key in largest and value == value else ""
-        yield drawn + number(value, 2 if abs(value) >= LARGE else digits)
+        yield number(value, 2 if abs(value) >= LARGE else digits)
+        if key in largest:
+            yield listing.bar(value, largest[key], NARROW)
 
 
 def _largest(values):

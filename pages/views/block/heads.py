@@ -9,8 +9,8 @@ from html import escape
 import streamlit as st
 
 from core.analyse import shares
-from pages.parts import charts, explanation, html, panels, run, session, terms, words
-from pages.parts.html import number
+from pages.parts import charts, explanation, html, run, session, terms, words
+from pages.parts.html import number, percent
 from pages.parts.words import text
 from pages.views.block import listing, product, whole
 
@@ -25,9 +25,7 @@ def draw(step) -> None:
         _everyone(step)
     else:
         _one(step)
-        words.heading(f"{HERE}.side", **_sizes(step))
-        html.show(_ruler(step))
-    product.draw_parts(step)
+    product.draw_parts(step, _ruler(step))
     listing.listen("head", lambda head: session.put(at_head=head))
 
 
@@ -65,8 +63,7 @@ def _into(step, found):
         (total, number(found.total)),
         (f"<b>{words.html('explain.recorded')}</b>", f"<b>{number(found.recorded)}</b>"),
     ]
-    verdict = explanation.verdict(found.equal, found.difference, found.tolerance)
-    html.show(explanation.sums(lines, verdict))
+    explanation.agreed(found.agreement, lines)
 
 
 def _vectors(step, found, looked_at):
@@ -85,7 +82,7 @@ def _vectors(step, found, looked_at):
             listing.short(found.lengths[h]),
             listing.bar(found.lengths[h], most),
             listing.short(found.cosines[h]),
-            listing.percent(found.shares[h]),
+            percent(found.shares[h]),
         ]
         for h, (key, weight) in enumerate(looked_at)
     ]
@@ -96,7 +93,7 @@ def _vectors(step, found, looked_at):
     columns += ("length", "cosine", "share")
     numbers = zip(found.into, found.lengths, found.cosines, found.shares, strict=True)
     charts.save(
-        f"heads_layer_{step.layer}_position_{step.position}",
+        step.file("heads"),
         columns,
         [
             (h, h // step.config.group, into, *looked_at[h], *others)
@@ -114,9 +111,10 @@ def _ruler(step):
     )
     label = text(f"{HERE}.ruler", n_heads=n, head=step.head)
     named = f'role="img" aria-label="{escape(label)}"'
-    return (
-        f'<div class="tw-ruler" {named}><b>{words.html(f"{HERE}.head")}</b>{"".join(cells)}</div>'
-    )
+    said = words.html(f"{HERE}.side", **_sizes(step))
+    name = f"<b>{words.html(f'{HERE}.head')}</b>"
+    row = f'<div class="tw-ruler" {named}>{name}{"".join(cells)}</div>'
+    return f'<p class="tw-caption">{said}</p>{row}'
 
 
 # ---- all positions -------------------------------------------------------------------------------
@@ -126,7 +124,8 @@ def _everyone(step):
     """How long a vector each head writes at every position."""
     panel = run.compute(shares.panel_of_heads, step.trace, step.layer, step.position, step.head)
     how = {"on_cell": _to_cell, "name": text(f"{HERE}.everyone")}
-    panels.show(panel, step.trace, key="head_lengths", **how)
+    how["saved"] = step.file("head_lengths", alone=False)
+    whole.show(step, panel, key="head_lengths", **how)
     words.caption(f"{HERE}.everyone_caption")
 
 

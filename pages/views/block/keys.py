@@ -97,10 +97,9 @@ def choose(step, key: int) -> None:
 
 def agreed(agreement, n: int, lines=()) -> None:
     """Whether all n numbers of the row, computed again, are those that were recorded. lines: what
-    stands above, as `explanation.sums` takes it.
+    stands above.
     """
-    verdict = explanation.verdict(agreement.equal, agreement.difference, agreement.tolerance)
-    html.show(explanation.sums([*lines, (words.html(f"{HERE}.agreed", n=n), "")], verdict))
+    explanation.agreed(agreement, [*lines, (words.html(f"{HERE}.agreed", n=n), "")])
 
 
 def sheet(
@@ -115,4 +114,4 @@ def sheet(
     limit, n = magnitude(values) if limit is None else limit, len(values)
     panel = Panel(key, "output", role, values, *axes, limit, selected, 0, n, amount)
     called = {"on_cell": lambda: on_cell(*st.session_state[key]["cell"])}
-    panels.show(panel, step.trace, key=key, name=name, rows=rows, **called)
+    panels.show(panel, step.trace, key=key, name=name, rows=rows, saved=step.file(key), **called)

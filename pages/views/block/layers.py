@@ -4,7 +4,7 @@ long it took.
 
 import streamlit as st
 
-from core.analyse import source, stream
+from core.analyse import source, stream, vectors
 from core.analyse.work import layer_seconds
 from core.model import forward
 from pages import canvas
@@ -50,8 +50,8 @@ def show(trace, layer: int, position: int) -> None:
 
 def _code():
     """What adds to the stream, and what measured it."""
-    measures = source.of(stream.measured, stream.norm, stream.cosine)
-    return source.joined(source.of(forward.block), measures)
+    rules = source.of(vectors.length, vectors.cosine, vectors.quotient)
+    return source.joined(source.of(forward.block), source.of(stream.measured), rules)
 
 
 def _answer(found, position):
@@ -188,7 +188,8 @@ def _halves(attention, mlp, whole):
 def _part(cosine):
     """A cosine with a bar up to 1; a negative one has a bar of the other colour."""
     sign = " negative" if cosine < 0 else ""
-    bar = f'<i class="tw-bar{sign}" style="width:{100 * min(abs(cosine), 1):.1f}%"></i>'
+    width = min(abs(cosine), 1) if cosine == cosine else 0
+    bar = f'<i class="tw-bar{sign}" style="width:{width:.1%}"></i>'
     return f'<span class="tw-cosine" aria-hidden="true">{bar}</span>{_rounded(cosine)}'
 
 

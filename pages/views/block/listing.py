@@ -38,7 +38,7 @@ def short(value: float, digits: int = 2) -> str:
     """A number for a narrow table as HTML, with all the digits it has where one points at it; one
     that rounds to 0 is no small minus.
     """
-    shown = value if abs(value) * 10**digits >= 0.5 else 0.0
+    shown = 0.0 if abs(value) * 10**digits < 0.5 else value
     return f'<span title="{value:.9g}">{html.number(shown, digits)}</span>'
 
 
@@ -46,14 +46,9 @@ def bar(value: float, largest: float, widest: float = 3) -> str:
     """A number's size beside the largest one's, as HTML; none for 0 and for what has no size.
     widest: in letters (em).
     """
-    return terms.bar(value, largest * 2.2 / widest) if value and abs(value) < INFINITE else ""
+    return terms.bar(value, largest, widest) if value and abs(value) < INFINITE else ""
 
 
 def share(part: float) -> str:
     """A bar for a share of 1, whose full length is 1, as HTML; none for 0."""
     return f'<span class="tw-bar tw-share" style="width:{part * 3:.2f}em"></span>' if part else ""
-
-
-def percent(share: float) -> str:
-    """A share that may be negative, as HTML; one that rounds to 0 is no small minus."""
-    return f"{share:.1%}".replace("-0.0%", "0.0%").replace("-", "−")

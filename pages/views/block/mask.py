@@ -4,7 +4,7 @@ Knows the step and core's attending; no maths.
 """
 
 from core.analyse import attending
-from pages.parts import panels, run, words
+from pages.parts import run, words
 from pages.parts.html import number
 from pages.parts.words import text
 from pages.views.block import keys, whole
@@ -20,7 +20,7 @@ def draw(step) -> None:
     found = run.compute(attending.masked, *place)
     before, after = step.view.inputs[0], step.view.output
     limit = max(before.limit, after.limit)
-    panels.show(before.scaled(limit), step.trace, key="scores_before")
+    whole.show(step, before.scaled(limit), key="scores_before")
     whole.output(step, after.scaled(limit))
     values = keys.query(step) | {"seen": found.n_seen, "n_keys": len(found.before)}
     words.heading(f"{HERE}.sees", **values)

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from core.analyse import attending
 from pages.parts import charts, run, session, terms, words
-from pages.parts.html import number
+from pages.parts.html import number, percent
 from pages.parts.words import text
 from pages.views.block import keys, listing, scores, whole
 
@@ -61,13 +61,13 @@ def _save(step, found):
         (key, step.trace.tokens[key], part.weight, part.length, part.size, part.along)
         for key, part in enumerate(parts)
     ]
-    charts.save("mix_keys", head, rows)
+    charts.save(step.file("mix_keys"), head, rows)
 
 
 def _row(part):
     """One key, or several together: these have no value row of their own."""
     length = "" if part.length is None else number(part.length, 3)
-    along = listing.percent(part.along)
+    along = percent(part.along)
     return [number(part.weight), listing.share(part.weight), length, number(part.size, 3), along]
 
 

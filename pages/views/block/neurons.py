@@ -6,7 +6,7 @@ Knows steps and panels; which neurons fire is core's.
 
 from core.analyse import firing
 from pages.parts import explanation, html, run, session, terms, words
-from pages.parts.html import number
+from pages.parts.html import number, percent
 from pages.parts.words import text
 from pages.views.block import listing, whole
 from viz import bend
@@ -64,8 +64,7 @@ def _strongest(step, found):
     listing.show("neuron", head, rows, listed, step.column, text(f"{HERE}.table"))
     formula = _formula(step, found)
     checked = words.html(f"{HERE}.checked", n=f"{len(order):,}", formula=formula)
-    verdict = explanation.verdict(found.equal, found.difference, found.tolerance)
-    html.show(explanation.sums([(checked, "")], verdict))
+    explanation.agreed(found.agreement, [(checked, "")])
 
 
 def _columns(step, found):
@@ -115,7 +114,7 @@ def _sizes(step, found):
             _range(d),
             f"{d.n:,}",
             listing.bar(d.n, most, 6),
-            listing.percent(d.share),
+            percent(d.share),
             listing.bar(d.share, 1.0, 6),
         ]
         for d in decades

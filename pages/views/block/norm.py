@@ -9,7 +9,7 @@ import streamlit as st
 from core.analyse import norming
 from core.analyse.view import place_of_output
 from pages import canvas
-from pages.parts import html, lesson, panels, run, session, terms, walk, words
+from pages.parts import explanation, html, lesson, panels, run, session, terms, walk, words
 from pages.parts.html import number, percent
 from pages.views.block import each, whole
 
@@ -58,7 +58,7 @@ def _facts(row):
 
 def _largest(step, row):
     """Which squares make up the mean square, and whether one of them decides the scale."""
-    found = norming.shares(row, FEW)
+    found = norming.largest_squares(row, FEW)
     if not found:
         return
     parts = [(_name(step, part.number), part.share) for part in found]
@@ -106,7 +106,8 @@ def _strips(step, row):
     way = "scaled" if row.bias is None else "centred"
     said = {"scale": number(float(row.scale)), "mean": terms.in_brackets("−", float(row.mean))}
     words.heading(f"{HERE}.{way}", **said)
-    canvas.matrix(panels.payload(standard, step.trace), key=key, on_cell=_chosen(key, step))
+    drawn = panels.payload(standard, step.trace, saved=step.saved(standard))
+    canvas.matrix(drawn, key=key, on_cell=_chosen(key, step))
     for n, weight in enumerate(weights, start=1):
         _strip(step, weight, n)
     whole.output(step)
@@ -114,7 +115,7 @@ def _strips(step, row):
 
 def _strip(step, panel, n):
     key = f"part_{step.id}_{n}"
-    panels.show(panel, step.trace, key=key, on_cell=_chosen(key, step))
+    whole.show(step, panel, key=key, on_cell=_chosen(key, step))
 
 
 def _chosen(key, step):
@@ -134,8 +135,7 @@ def _checked(row, own):
     """The chosen number in one line, and the whole row computed again."""
     line, n = html.rich("`[[line]]`", line=_line(row, own)), len(row.before)
     html.show(f'<p class="tw-formula">{line}</p>')
-    found, said = norming.agreement(row), words.html(f"{HERE}.checked", n=n)
-    each.checked(said, found.equal, found.difference, found.allowed)
+    explanation.agreed(row.agreement, said=words.html(f"{HERE}.checked", n=n))
 
 
 def _line(row, own):

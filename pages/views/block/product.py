@@ -4,9 +4,11 @@ in the matrix that row lies.
 Knows the session and core's products; no maths.
 """
 
+import streamlit as st
+
 from core.analyse import products
 from core.analyse.view import place_of_output
-from pages.parts import html, panels, run, session, terms, walk, words
+from pages.parts import html, run, session, terms, walk, words
 from pages.parts.html import number
 from pages.parts.words import text
 from pages.views.block import whole
@@ -21,15 +23,15 @@ def draw(step) -> None:
     draw_parts(step)
 
 
-def draw_parts(step) -> None:
+def draw_parts(step, above: str = "") -> None:
     """What a matrix product is made of: one number's products, or the input of all positions; and
-    the matrix.
+    the matrix. above: HTML that belongs to the strips of one number, directly above the first.
     """
     made = run.compute(products.product, step.trace, step.view, step.explained)
     if step.together:
         _all_inputs(step, made)
     else:
-        _one_number(step, made)
+        _one_number(step, made, above)
     _matrix(step, made)
 
 
@@ -46,21 +48,25 @@ def choose(step, out: int, term: int | None = None) -> None:
 # ---- one number ----------------------------------------------------------------------------------
 
 
-def _one_number(step, made):
+def _one_number(step, made, above):
     """Input, weights and products, column below column, and their sum."""
     (x,), (row, _, *bias) = step.view.inputs, step.view.weights
     words.heading(f"{HERE}.one", **_names(step, made))
     _shapes(step, made, 1)
-    terms.show_parts((x, row), step.trace, step.id, step.head)
+    if above:
+        html.show(above)
+    whole.show_parts(step, (x, row))
     key = f"products_{step.id}"
 
     def on_cell():
         session.put(term=(step.id, session.get(key)["cell"][1]))
 
-    panels.show(made.products, step.trace, key=key, on_cell=on_cell, name=text(f"{HERE}.products"))
+    how = {"name": text(f"{HERE}.products"), "on_cell": on_cell}
+    name = step.file(made.products.name, f"cell{step.column}")
+    whole.show(step, made.products, key=key, saved=name, **how)
     html.show(_sum(made))
     for n, panel in enumerate(bias):
-        panels.show(panel, step.trace, key=f"bias_{step.id}_{n}")
+        whole.show(step, panel, key=f"bias_{step.id}_{n}")
 
 
 def _sum(made):
@@ -120,24 +126,38 @@ def _all_inputs(step, made):
         row, term = session.get(key)["cell"]
         session.put(pos=panel.first_row + row, term=(step.id, term))
 
-    panels.show(panel, step.trace, key=key, on_cell=on_cell)
+    whole.show(step, panel, key=key, on_cell=on_cell)
 
 
 # ---- the matrix ----------------------------------------------------------------------------------
 
 
 def _matrix(step, made):
-    """The weights: where they are shown whole, beside the explanation; else a part as it is, and
-    the whole in blocks.
-    """
+    """The weights: where they are shown whole, beside the explanation; else behind a click."""
     values = _names(step, made)
+    if step.view.weights[1].block == (1, 1):
+        words.caption(f"{HERE}.whole", **values)
+    elif (box := _fold()).open:
+        with box:
+            _around(step, made, values)
+
+
+def _fold():
+    """The box that hides the matrix: at the next product it is as it was left at this one."""
+    key = "matrix_around"
+
+    def on_change():
+        session.settle(unfolded=session.get(key))
+
+    st.session_state[key] = bool(session.get("unfolded"))
+    return st.expander(text(f"{HERE}.around"), key=key, on_change=on_change)
+
+
+def _around(step, made, values):
+    """A part of the matrix as it is, and the whole in blocks."""
     corner = session.get("zoom") or (None, None)
     corner = corner[1] if corner[0] == step.id else None
-    both = run.compute(products.enlarged, step.trace, step.view, made, corner)
-    if both is None:
-        words.caption(f"{HERE}.whole", **values)
-        return
-    part, reduced = both
+    part, reduced = run.compute(products.enlarged, step.trace, step.view, made, corner)
     session.settle(zoom=(step.id, (part.first_row, part.first_column)))
     _part(step, part, values)
     _blocks(step, reduced, values)
@@ -152,7 +172,8 @@ def _part(step, part, values):
         choose(step, part.first_row + row, part.first_column + column)
 
     how = {"name": text(f"{HERE}.part"), "tallest": LOW * len(part.values)}
-    panels.show(part, step.trace, key=key, on_cell=on_cell, **how)
+    how["saved"] = f"{step.saved(part)}_part"
+    whole.show(step, part, key=key, on_cell=on_cell, **how)
     words.caption(f"{HERE}.part_caption", **values)
 
 
@@ -164,5 +185,5 @@ def _blocks(step, reduced, values):
         cell = tuple(session.get(key)["cell"])
         choose(step, *products.strongest(step.trace, step.view, cell))
 
-    panels.show(reduced, step.trace, key=key, on_cell=on_cell)
+    whole.show(step, reduced, key=key, on_cell=on_cell)
     words.caption(f"{HERE}.blocks_caption", **values)

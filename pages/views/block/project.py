@@ -4,7 +4,7 @@ Knows the session and core's splitting; no maths.
 """
 
 from core.analyse import splitting
-from pages.parts import html, panels, run, session, words
+from pages.parts import html, run, session, words
 from pages.parts.words import text
 from pages.views.block import product, whole
 
@@ -34,7 +34,7 @@ def _heads(step):
 
     names = [_name(step.id, n, *ends) for n, ends in enumerate(made.readers)]
     how = {"name": text(f"{HERE}.heads"), "rows": names, "tallest": LOW * len(names)}
-    panels.show(made.heads, step.trace, key=key, on_cell=on_cell, **how)
+    whole.show(step, made.heads, key=key, on_cell=on_cell, **how)
 
 
 def _values(step, made):

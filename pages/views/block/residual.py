@@ -5,7 +5,7 @@ what core's writing says; computes nothing itself.
 import functools
 
 from core.analyse import writing
-from pages.parts import html, lesson, panels, run, terms, walk, words
+from pages.parts import explanation, html, lesson, run, terms, walk, words
 from pages.parts.html import Token, number
 from pages.views.block import each, whole
 
@@ -40,7 +40,7 @@ def _strips(step):
     limit = max(panel.limit for panel in rows.values())
     for key, panel in rows.items():
         at = walk.chosen(key, step.id, step.view.output)
-        panels.show(panel.scaled(limit), step.trace, key=key, on_cell=at)
+        whole.show(step, panel.scaled(limit), key=key, on_cell=at)
 
 
 # ---- who wrote how much --------------------------------------------------------------------------
@@ -100,7 +100,7 @@ def _changed(made):
 def _checked(made):
     n = len(made.after)
     said = words.html(f"{HERE}.checked", n_equal=made.n_equal, n=n)
-    each.checked(said, made.n_equal == n, made.difference, 0.0)
+    explanation.agreed(made.agreement, said=said)
 
 
 # ---- all positions -------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ import streamlit as st
 
 from core.analyse import explain, rotation, turned
 from pages import canvas
-from pages.parts import html, journey, panels, run, session, walk, words
+from pages.parts import html, journey, run, session, walk, words
 from pages.parts.html import number, wavelength
 from pages.parts.words import text
 from pages.views.block import whole
@@ -65,7 +65,7 @@ def _strip(step, panel, key, name, **drawn):
     def on_cell():
         session.put(cell=session.get(key)["cell"][1], cell_axis=walk.column_axis(step.id))
 
-    panels.show(panel, step.trace, key=key, on_cell=on_cell, name=name, **drawn)
+    whole.show(step, panel, key=key, on_cell=on_cell, name=name, **drawn)
 
 
 def _length(step, made):
@@ -73,7 +73,7 @@ def _length(step, made):
     before, after = made.lengths
     values = {"before": number(before), "after": number(after), "n": made.n_turning}
     key = "length" if made.amplitude == 1 else "length_scaled"
-    sign = "✓" if made.equal else "✗"
+    sign = "✓" if made.agreement.equal else "✗"
     said = words.html(f"{HERE}.{key}", **values, amplitude=number(made.amplitude))
     html.show(f'<p class="tw-caption">{sign} {said}</p>')
 
@@ -91,7 +91,8 @@ def _pair(step, made):
     (hand,) = (hand for hand in made.hands if hand.pair == made.dims[0])
     labels = {"aria": text(f"{HERE}.aria", **values)} | words.table("matrix", "save_png")
     dial = positions.dial(pair, hand.angle)
-    canvas.dials(dials([dial], labels=labels, name="rotation"), key=f"dial_{step.id}")
+    name = step.file("rotation", f"pair{made.dims[0]}")
+    canvas.dials(dials([dial], labels=labels, name=name), key=f"dial_{step.id}")
     html.show(_operands(step, made, pair))
     if st.button(text(f"{HERE}.door"), key="rotation_door", type="tertiary"):
         journey.go("positions", cell=made.dims[0])

@@ -72,7 +72,7 @@ def _pair(step, found):
     words.heading(f"{HERE}.pair", **keys.query(step), **values)
     words.caption(f"{HERE}.pair_caption")
     parts = step.view.inputs
-    terms.show_parts(parts, step.trace, step.id, step.head)
+    whole.show_parts(step, parts)
     keys.sheet(
         step,
         found.products,

@@ -18,7 +18,7 @@ def draw(step) -> None:
     whole.output(step)
     if step.together:
         return
-    found = run.compute(attending.shares, step.trace, step.layer, step.head, step.position)
+    found = run.compute(attending.softmax, step.trace, step.layer, step.head, step.position)
     largest = keys.name(found.at, step.trace)
     words.heading(f"{HERE}.steps", **keys.query(step))
     line = words.html(
@@ -79,7 +79,7 @@ def _save(step, found):
     columns = (found.scores, found.less_max, found.powers, found.weights, found.recorded)
     rows = zip(range(len(found.scores)), step.trace.tokens, *map(list, columns), strict=True)
     head = ("position", "token", "score", "score - max", "exp", "weight", "recorded")
-    charts.save("softmax_steps", head, list(rows))
+    charts.save(step.file("softmax_steps"), head, list(rows))
 
 
 def _most(share):

@@ -63,7 +63,7 @@ def show(trace, layer: int, head: int, position: int, way: str) -> None:
         parts = step.view.inputs + step.view.weights
         with st.container(border=True):
             explanation.show(step.explained, trace, terms.pointed(parts))
-        terms.show_parts(parts, trace, step.id, head, whole=True)
+        terms.show_parts(parts, trace, step.id, head, whole=True, saved=step.saved)
     with st.bottom:
         walk.block_bar(catalogue, layer, step.id, way)
 

@@ -3,7 +3,7 @@ and what is done to it. Shows what core's writing says; computes nothing itself.
 """
 
 from core.analyse import writing
-from pages.parts import charts, html, panels, run, terms, walk, words
+from pages.parts import charts, explanation, html, run, terms, walk, words
 from pages.parts.html import Token, number, percent
 from pages.parts.words import text
 from pages.views.block import each, residual, whole
@@ -29,7 +29,7 @@ def _row(step):
     token = Token(step.trace.tokens[step.position])
     words.caption(f"{HERE}.row", token=token, id=found.id, length=number(found.length, 3))
     said = words.html(f"{HERE}.row_checked", n_equal=found.n_equal, n=found.n)
-    each.checked(said, found.n_equal == found.n, found.difference, 0.0)
+    explanation.agreed(found.agreement, said=said)
 
 
 def _times(step):
@@ -39,7 +39,7 @@ def _times(step):
     for n, panel in enumerate((*step.view.inputs, step.view.output)):
         key = f"times_{step.id}_{n}"
         on_cell = walk.chosen(key, step.id, step.view.output)
-        panels.show(panel, step.trace, key=key, on_cell=on_cell)
+        whole.show(step, panel, key=key, on_cell=on_cell)
     before, after = run.compute(writing.scaled, step.trace, step.id, step.position)
     (factor,) = step.trace.constants(step.id)
     values = {"before": number(before, 3), "after": number(after, 3), "factor": f"{factor:.6g}"}
@@ -70,17 +70,17 @@ def _parts(step):
     widest = max(abs(part.share) for part in parts) or 1.0
     head = [words.html(f"{HERE}.from"), "", *(words.html(f"{HERE}.{key}") for key in HEADS)]
     rows = [_line(part, longest, widest) for part in parts]
-    shown = html.table(head, rows, "mono tw-parts")
-    html.show(html.scroll(shown, text(f"{HERE}.parts_label"), "tw-each"))
+    shown = html.table(head, rows, "mono tw-rows tw-parts")
+    html.show(html.scroll(shown, text(f"{HERE}.parts_label"), "tw-rows-box"))
     data = [("" if p.layer is None else p.layer, p.length, p.share) for p in parts]
-    charts.save(f"stream_{step.layer}", ("layer", *HEADS), data)
+    charts.save(step.file("stream"), ("layer", *HEADS), data)
     _most(parts)
     _again(step)
 
 
 def _line(part, longest, widest):
     """One part: whose, how long, and its share."""
-    share = f'<span class="tw-nowrap">{terms.bar(part.share, widest)} {_signed(part.share)}</span>'
+    share = f'<span class="tw-nowrap">{terms.bar(part.share, widest)} {percent(part.share)}</span>'
     bar = each.long_bar(part.length, longest, "residual")
     return [_name(part.layer), bar, number(part.length, 2), share]
 
@@ -91,16 +91,12 @@ def _name(layer):
     return words.html("explain.layer", layer=layer)
 
 
-def _signed(share):
-    return ("−" if share < 0 else "") + percent(abs(share))
-
-
 def _most(parts):
     """All shares together, and the largest of them."""
     most = max(parts, key=lambda part: part.share)
     key = "most_start" if most.layer is None else "most_layer"
-    total = _signed(sum(part.share for part in parts))
-    words.caption(f"{HERE}.{key}", layer=most.layer, share=_signed(most.share), total=total)
+    total = percent(sum(part.share for part in parts))
+    words.caption(f"{HERE}.{key}", layer=most.layer, share=percent(most.share), total=total)
 
 
 def _again(step):
@@ -108,8 +104,7 @@ def _again(step):
     found = run.compute(writing.again, step.trace, step.layer - 1, step.position)
     values = {"layer": found.layer}
     values |= {"attention": number(found.attention, 2), "mlp": number(found.mlp, 2)}
-    said = words.html(f"{HERE}.again", **values)
-    each.checked(said, found.equal, found.difference, found.allowed)
+    explanation.agreed(found.agreement, said=words.html(f"{HERE}.again", **values))
 
 
 def _each(step):
