@@ -27,7 +27,9 @@ def _go(catalogue, doors, way):
     """To where the chosen box leads."""
     chosen = st.session_state["diagram"]["op"]
     if chosen in doors:
-        session.put(at_layer=doors[chosen][0], op=doors[chosen][1])
+        layer, op = doors[chosen]
+        session.put(at_layer=layer)
+        walk.to_op(op, way)
     elif chosen in catalogue.after:
         walk.to_page("output", op=chosen)
     else:
@@ -38,7 +40,8 @@ def _payload(step, layer, way, doors):
     """The diagram as the canvas takes it: the block between its two ends, which are the doors or,
     in the first and last layer, the ops before and behind the blocks.
     """
-    catalogue, block = step.trace.catalogue, step.trace.catalogue.blocks[layer]
+    catalogue = step.trace.catalogue
+    block, _ = _halves(catalogue.blocks[layer], way)
     before = {} if "from" in doors else catalogue.before
     after = {} if "to" in doors else catalogue.after
     ids = [*before, *block]
@@ -47,7 +50,7 @@ def _payload(step, layer, way, doors):
     nodes = [_node(op, pictures.get(id), way) for id, op in (before | block | after).items()]
     first, last = [*before] or ["from"], [*after] or ["to"]
     return flow(
-        [*_door(doors, "from"), *nodes, *_door(doors, "to")],
+        [*_door(doors, "from", way), *nodes, *_door(doors, "to", way)],
         [(source, id) for id, op in block.items() for source in op.inputs if source in block],
         current=step.id,
         inputs=_inputs(step.op, ids, first),
@@ -71,17 +74,28 @@ def _doors(catalogue, layer, way):
     doors = {}
     if layer > 0:
         doors["from"] = (layer - 1, walk.steps(catalogue, layer - 1, way)[-1])
-    if layer < len(catalogue.blocks) - 1:
+    if way == "short":
+        doors["to"] = (layer, _halves(catalogue.blocks[layer], way)[1])
+    elif layer < len(catalogue.blocks) - 1:
         doors["to"] = (layer + 1, walk.steps(catalogue, layer + 1, way)[0])
     return doors
 
 
-def _door(doors, side):
+def _halves(block, way):
+    """The ops that are drawn, and the first that is not: the short walk ends behind attention."""
+    ids = list(block)
+    end = ids.index(walk.SHORT[-1]) + 1 if way == "short" else len(ids)
+    return {id: block[id] for id in ids[:end]}, next(iter(ids[end:]), None)
+
+
+def _door(doors, side, way):
     """The node of an end, in a list; none where the block has no layer on that side."""
     if side not in doors:
         return []
     layer = doors[side][0]
     label, lines = text("flow.layer", layer=layer), [text(f"flow.{side}", layer=layer)]
+    if side == "to" and way == "short":
+        label, lines = text("flow.rest"), [text("flow.rest_of_block")]
     return [{"id": side, "label": label, "role": "residual", "door": True, "lines": lines}]
 
 

@@ -13,8 +13,9 @@ from core.analyse import Explanation, follow
 from core.analyse.agreement import Agreement
 from core.analyse.turning import turn
 from pages import canvas
-from pages.parts import equation, html, lesson, terms, trail, words
+from pages.parts import equation, html, lesson, session, terms, trail, walk, words
 from pages.parts.html import number
+from pages.parts.words import text
 
 BARS = 60  # of the picture of a sum so far
 WHY = dict.fromkeys(("dot", "score", "mix"), "sum")  # of a difference, by kind: what is rounded
@@ -27,7 +28,7 @@ def show(explanation: Explanation, trace, pointed: int | None = None, crumbs: bo
     """
     e, at = explanation, trail.here(explanation, trace.config)
     with st.container(key="explain", gap="xsmall"):
-        html.show(f"<h4>{words.html('explain.title')}</h4>")
+        _heading(e, trace, crumbs)
         if crumbs:
             trail.show(at, trace)
         html.show(
@@ -39,6 +40,32 @@ def show(explanation: Explanation, trace, pointed: int | None = None, crumbs: bo
             html.show(_hidden(e, trace))
         html.show(_so_far(e) + _sums(e, trace.config, at) + _why(e, trace) + _hint(e))
     canvas.doors("doors", lambda said: _through(said, e, at, trace.config))
+
+
+def _heading(e, trace, own):
+    """The panel's name; where it is of the page's own cell, a box for the number of another one."""
+    title = f"<h4>{words.html('explain.title')}</h4>"
+    if not own:
+        return html.show(title)
+    with walk.beside("explain_top"):
+        st.html(title, width="content")
+        with st.container(horizontal=True, vertical_alignment="center", width="content"):
+            axis = words.html(f"axes.{terms.axes_of(e.op)[-1]}")
+            st.html(f'<span class="tw-hint">{axis}</span>', width="content")
+            _cell_box(e, trace)
+
+
+def _cell_box(e, trace):
+    """The number of the cell in its row, to type another."""
+
+    def typed():
+        column = terms.axes_of(e.op)[-1]
+        session.put(cell=st.session_state["cell_box"], cell_axis=column)
+
+    last = trace.config.axis_sizes(len(trace.ids))[terms.axes_of(e.op)[-1]] - 1
+    st.session_state["cell_box"] = e.index[-1]
+    how = {"label_visibility": "collapsed", "width": 130, "on_change": typed}
+    st.number_input(text("explain.cell"), 0, last, key="cell_box", **how)
 
 
 def _through(said, e, at, config):

@@ -84,3 +84,31 @@ def test_a_box_outside_the_short_walk_leads_to_the_whole_one(op, way, then, monk
     monkeypatch.setattr(walk.session, "put", put.update)
     walk.to_op(op, way)
     assert put == {"op": op, "walk": then}
+
+
+@pytest.mark.parametrize("layer", [0, 1])
+def test_the_short_walk_is_drawn_up_to_the_sum_behind_attention(layer):
+    app = opened(op="attn.scores", layer=layer, walk="short")
+    shown = nodes(app)
+    assert "resid_mid" in shown and "to" in shown
+    assert not {"mlp_norm", "mlp.out", "resid_post", "layer", *AFTER} & shown.keys()
+
+
+@pytest.mark.parametrize(
+    "page, link",
+    [
+        ("block", {"op": "mlp.up", "layer": 1}),
+        ("block", {"op": "attn.weights", "layer": 1, "pos": 1}),
+        ("output", {"op": "logits"}),
+    ],
+)
+def test_the_number_of_a_cell_can_be_typed(page, link):
+    app = reader.open_page(page, model="nano", prompt=PROMPT, **link)
+    box = app.number_input(key="cell_box")
+    assert box.min == 0
+    assert box.max + 1 == {"mlp.up": 72, "attn.weights": 3, "logits": 207}[link["op"]]
+    wanted = 0 if box.value else 1
+    box.set_value(wanted).run()
+    assert not app.exception and app.query_params["cell"] in (str(wanted), [str(wanted)])
+    assert app.number_input(key="cell_box").value == wanted
+    assert reader.verdict(app) == "equal"
