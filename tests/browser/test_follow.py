@@ -36,14 +36,13 @@ def door(reader):
     return reader.key("terms").locator(found[-1] if found else "[data-door]").first
 
 
-def follow(reader):
-    """Go through a door by keyboard; the number that it shows."""
+def follow(reader, by_keyboard=False):
+    """Go through a door, by a click or by keyboard; the number that it shows."""
     through = door(reader)
     slot = int(through.get_attribute("data-door").split()[-1])
     value = operands(through.locator("xpath=ancestor::tr"))[slot]
-    through.focus()
     with reader.rerun():
-        reader.page.keyboard.press("Enter")
+        through.press("Enter") if by_keyboard else through.click()
     return value
 
 
@@ -80,7 +79,7 @@ def test_from_a_logit_to_the_embedding_and_back(reader):
 
 def test_a_chat_is_followed_as_a_chat(reader):
     reader.open("/output", op="final_norm", mode="chat")
-    clicked = follow(reader)
+    clicked = follow(reader, by_keyboard=True)
     assert "/block" in reader.page.url and "mode=chat" in reader.page.url
     assert recorded(reader) == clicked and crumbs(reader).count() == 2
 
