@@ -8,17 +8,14 @@ counts from the key that the page sees to two frames after all of its answer is 
 
 import statistics
 import sys
-import tempfile
 from pathlib import Path
+from urllib.parse import urlencode
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from playwright.sync_api import sync_playwright  # noqa: E402
-
-from tests.browser import harness  # noqa: E402
 from tests.llama_ops import BLOCK_IDS  # noqa: E402
-from tools.bench_views import PRESSED, THERE  # noqa: E402
+from tools.bench_views import PRESSED, warm_reader  # noqa: E402
 
 WORDS = "The old man walked down the long road to the small town and saw the river".split()
 LAYER, HEAD = 12, 4
@@ -28,19 +25,9 @@ BOUNDS = {"step": "0.4 s", "layer": "0.6 s", "bytes": "600 kB"}
 
 def main():
     """Both lengths, one after the other."""
-    log = Path(tempfile.mkdtemp()) / "server.log"
-    with harness.server(log) as address, sync_playwright() as playwright:
-        chromium = playwright.chromium.launch(
-            executable_path=harness.chromium(), args=harness.FLAGS
-        )
-        context = chromium.new_context(viewport={"width": 1440, "height": 900})
-        reader = harness.Reader(context, address)
-        reader.page.add_init_script(THERE)
-        reader.open("/block")  # the browser has the scripts of the app from here on
+    with warm_reader("/block") as reader:
         for n_tokens in (64, 256):
             measure(reader, n_tokens)
-        reader.assert_clean()
-        chromium.close()
 
 
 def measure(reader, n_tokens):
@@ -59,7 +46,7 @@ def measure(reader, n_tokens):
 def opened(reader, n_tokens, link):
     """All layers at once: the first paint, then another layer."""
     reader.open("/tokens", prompt=link["prompt"])  # the run itself is there
-    reader.page.goto(f"{reader.address}/block?{harness.urlencode(link | {'walk': 'layers'})}")
+    reader.page.goto(f"{reader.address}/block?{urlencode(link | {'walk': 'layers'})}")
     first = reader.page.evaluate("when(() => 0, 0)")
     reader.calm()
     report(f"{n_tokens} tokens, all layers: first paint", [(first, bytes_so_far(reader))])

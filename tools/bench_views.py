@@ -9,6 +9,7 @@ the press that the page itself sees to two frames after all of its answer is the
 import statistics
 import sys
 import tempfile
+from contextlib import contextmanager
 from itertools import cycle
 from pathlib import Path
 from urllib.parse import urlencode
@@ -127,8 +128,11 @@ CONTROLS = {
 }
 
 
-def main():
-    """First paints and controls of every view of every page."""
+@contextmanager
+def warm_reader(path):
+    """A reader with a server of its own, whose browser has the scripts of the app from a first page
+    on; who is clean at the end.
+    """
     log = Path(tempfile.mkdtemp()) / "server.log"
     with harness.server(log) as address, sync_playwright() as playwright:
         chromium = playwright.chromium.launch(
@@ -137,7 +141,14 @@ def main():
         context = chromium.new_context(viewport={"width": 1440, "height": 900})
         reader = harness.Reader(context, address)
         reader.page.add_init_script(THERE)
-        reader.open("/tokens")  # the browser has the scripts of the app from here on
+        yield reader.open(path)
+        reader.assert_clean()
+        chromium.close()
+
+
+def main():
+    """First paints and controls of every view of every page."""
+    with warm_reader("/tokens") as reader:
         for page, views in VIEWS.items():
             for view in views:
                 report(f"{page} {view}: first paint (bound 2 s)", paints(reader, page, view))
@@ -146,8 +157,6 @@ def main():
             reader.open(f"/{page}", prompt=A_PROMPT)
             report(f"{page}: another token (bound 0.5 s)", presses(reader, TOKEN[page]))
             report(f"{page}: one view on or back (bound 0.5 s)", steps(reader))
-        reader.assert_clean()
-        chromium.close()
 
 
 def paints(reader, page, view):

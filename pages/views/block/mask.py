@@ -24,7 +24,7 @@ def draw(step) -> None:
     whole.output(step, after.scaled(limit))
     values = keys.query(step) | {"seen": found.n_seen, "n_keys": len(found.before)}
     words.heading(f"{HERE}.sees", **values)
-    words.caption(f"{HERE}.{'later' if found.n_later else 'all'}", later=found.n_later, **values)
+    words.caption(f"{HERE}.{_later(found)}", later=found.n_later, **values)
     if found.window:
         sizes = {"window": f"{found.window:,}", "outside": found.first}
         words.caption(f"{HERE}.{'outside' if found.first else 'inside'}", **sizes)
@@ -32,6 +32,11 @@ def draw(step) -> None:
         words.heading(f"{HERE}.every")
         whole.every_position(step, "mask_map")
     _table(step, found)
+
+
+def _later(found):
+    """What there is to say of later keys: some, none behind the last token, none at all."""
+    return "later" if found.n_later else "all" if len(found.before) > 1 else "alone"
 
 
 def _table(step, found):

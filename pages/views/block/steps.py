@@ -29,43 +29,53 @@ from pages.views.block import figures
 
 def show(trace, layer: int, head: int, position: int, way: str) -> None:
     """The whole view below the page's title. way: "full" or "short", through the ops of a layer."""
-    catalogue = trace.catalogue
-    steps = walk.steps(catalogue, layer, way)
+    steps = walk.steps(trace.catalogue, layer, way)
     step = _step(trace, walk.current_op(steps, steps[0]), layer, head, position)
     walk.settle(step.view)
-    numbers, whole = (
-        _numbers(step, layer, steps),
-        words.page("block", catalogue.blocks[layer].values()),
-    )
+    this, numbers = words.op(step.op, *["together"] * step.together), _numbers(step, layer, steps)
     values = numbers | lesson.token_values(trace, position)
-    this = words.op(step.op, *["together"] * step.together)
-    where = words.html("block.step", **numbers, op=step.id, name=this.title)
-    gist = f'<p class="tw-gist">{lesson.joined(where, html.rich(this.gist, **values))}</p>'
-    with walk.beside("step_top"):
-        st.html(gist, width="content")
-        _one_or_all(step)
+    _top(step, this, values)
     diagram.show(step, layer, way)
     with st.container(key="stage"):
         left, middle, right = st.columns([1.02, 1.88, 1.9], gap="medium")
     with left:
-        _lesson(step, this, numbers, values, whole)
+        _lesson(step, this, numbers, values, trace.catalogue.blocks[layer])
     with middle:
-        if way != "short":  # before a class the figure comes first
-            lesson.look(this, "narrow", **values)
-        marks = walk.roles(step.view, len(trace.ids))
-        strip.show(trace, position, key="block_tokens", roles=marks)
-        work.lead(step)
-        figures.draw(step)
-        work.show(step)
-        if way == "short":
-            lesson.look(this, "narrow", **values)
+        _figures(step, this, values, way)
     with right:
-        parts = step.view.inputs + step.view.weights
-        with st.container(border=True):
-            explanation.show(step.explained, trace, terms.pointed(parts))
-        terms.show_parts(parts, trace, step.id, head, whole=True, saved=step.saved)
+        _explained(step)
     with st.bottom:
-        walk.block_bar(catalogue, layer, step.id, way)
+        walk.block_bar(trace.catalogue, layer, step.id, way)
+
+
+def _top(step, this, values):
+    """Which step it is, in a sentence, and the switch between one position and all."""
+    where = words.html("block.step", **values, op=step.id, name=this.title)
+    with walk.beside("step_top"):
+        gist = lesson.joined(where, html.rich(this.gist, **values))
+        st.html(f'<p class="tw-gist">{gist}</p>', width="content")
+        _one_or_all(step)
+
+
+def _figures(step, this, values, way):
+    """The tokens and the figures; before a class the figures come first, then what to look for."""
+    if way != "short":
+        lesson.look(this, "narrow", **values)
+    marks = walk.roles(step.view, len(step.trace.ids))
+    strip.show(step.trace, step.position, key="block_tokens", roles=marks)
+    work.lead(step)
+    figures.draw(step)
+    work.show(step)
+    if way == "short":
+        lesson.look(this, "narrow", **values)
+
+
+def _explained(step):
+    """The chosen number from its operands, and the matrices that are shown whole."""
+    parts = step.view.inputs + step.view.weights
+    with st.container(border=True):
+        explanation.show(step.explained, step.trace, terms.pointed(parts))
+    terms.show_parts(parts, step.trace, step.id, step.head, whole=True, saved=step.saved)
 
 
 def _step(trace, id, layer, head, position):
@@ -86,8 +96,9 @@ def _numbers(step, layer, steps):
     return lesson.sizes(step.trace, layer) | own
 
 
-def _lesson(step, this, numbers, values, whole):
+def _lesson(step, this, numbers, values, block):
     """Idea, maths and code; what to look for; the question of the page; Nano beside SmolLM2."""
+    whole = words.page("block", block.values())
     lesson.tabs(this, numbers, step.op)
     lesson.look(this, "wide", **values)
     if step.id == "attn.weights" and len(step.trace.ids) > 1:  # alone, nobody else to look at
