@@ -6,7 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from core.record.trace import freeze
 from core.store import ByteStore
+
+from . import roles
 
 SUMMARIES = ByteStore(128 << 20)
 
@@ -21,17 +24,19 @@ class Attention:
         block: how many tokens a cell of a map stands for, on each side.
         windows: by layer, how many cells of a map's row hold a key that is seen; None for all.
         last: what the last token looks at, never reduced: [layer, head, key].
+        scores: what each head does, by the names of `roles.MEASURES`: [layer, head].
     """
 
     maps: np.ndarray
     block: int
     windows: tuple[int | None, ...]
     last: np.ndarray
+    scores: dict[str, np.ndarray]
 
     @property
     def nbytes(self) -> int:
         """Bytes held."""
-        return self.maps.nbytes + self.last.nbytes
+        return sum(each.nbytes for each in (self.maps, self.last, *self.scores.values()))
 
 
 def attention(trace, largest: int = 64) -> Attention:
@@ -43,16 +48,21 @@ def attention(trace, largest: int = 64) -> Attention:
 
 
 def _summary(trace, largest):
-    maps, last = [], []
+    maps, last, scores = [], [], []
     for weights in trace.each_layer("attn.weights"):
         maps.append(reduce_max(weights, largest))
         last.append(weights[:, -1].copy())
-    maps, last = np.stack(maps), np.stack(last)
-    maps.flags.writeable = last.flags.writeable = False
+        scores.append(roles.of_layer(weights, trace.ids))
+    maps, last = freeze(np.stack(maps)), freeze(np.stack(last))
+    scores = {name: _stacked(each[name] for each in scores) for name in roles.MEASURES}
     block = -(-last.shape[-1] // largest)
     # a cell of the map is seen if its newest key is, from its oldest query
     windows = tuple(w and -(-(w + block - 1) // block) for w in trace.config.windows)
-    return Attention(maps, block, windows, last)
+    return Attention(maps, block, windows, last, scores)
+
+
+def _stacked(rows):
+    return freeze(np.stack([*rows]).astype(np.float32))
 
 
 def reduce_max(maps, largest: int):  # [head, query, key] -> [head, query', key']

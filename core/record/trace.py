@@ -9,6 +9,7 @@ Knows the pass; no figures, no pages.
 import copy
 import functools
 import math
+from contextlib import suppress
 
 import numpy as np
 
@@ -204,15 +205,19 @@ class Trace:
 
     @np.errstate(all="ignore")
     def _run_layer(self, layer, keep):
-        """Run one block again, in the passes of the prefill, from the stream that went into it."""
+        """Run one block again, in the passes of the prefill, from the stream that went into it; as
+        far as the last op that is wanted.
+        """
         c, n, recorder = self.config, len(self.ids), Recorder(keep)
+        last = [op for op in self.catalogue.blocks[layer] if op in keep][-1]
         cache = KVCache(1, n, c.n_kv_heads, c.head_dim)
         for first, stop in forward.chunks(n):
             turn = c.ropes[layer] and rope.cos_sin(c.ropes[layer], first, stop, n)
-            tap = editing_tap(self.spec.edits, first, recorder)
+            tap = editing_tap(self.spec.edits, first, _until(last, recorder))
             one_layer = _OneLayer(cache, layer)
             x = self.stream[layer, first:stop]
-            forward.block(x, self.model.weights.layers[layer], c, layer, turn, one_layer, tap)
+            with suppress(_Enough):
+                forward.block(x, self.model.weights.layers[layer], c, layer, turn, one_layer, tap)
             cache.advance(stop - first)
         return {op: recorder.value(op) for op in keep}
 
@@ -235,6 +240,22 @@ class Trace:
         w, tap = self.model.weights, editing_tap(self.spec.edits, 0)
         h = forward.norm(self.stream[-1], w.final_norm, w.final_norm_bias, self.config)
         return freeze(tap("final_norm", None, h))
+
+
+class _Enough(Exception):
+    """Raised in a tap: the rest of the block is not wanted."""
+
+
+def _until(last, recorder):
+    """A tap that ends the block behind an op: the attention of a layer costs a third of it."""
+
+    def tap(op, layer, value):
+        value = recorder(op, layer, value)
+        if op == last:
+            raise _Enough
+        return value
+
+    return tap
 
 
 class _OneLayer:
