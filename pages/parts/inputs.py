@@ -61,3 +61,16 @@ def switch(
         on_change=lambda: pick(st.session_state[key]),
         label_visibility="visible" if named else "collapsed",
     )
+
+
+def choice(name: str, options: tuple[str, ...], *, key: str, label: str, called, **put) -> str:
+    """A switch for one of the session's names (see `session.chosen`); what is chosen. called(each)
+    is what an option is called. put: other values of the session that are set along.
+    """
+    now = session.chosen(name, options)
+
+    def pick(each):
+        session.put(**{name: None if each == options[0] else each}, **put)
+
+    switch(options, now, key=key, label=label, name=called, pick=pick, named=True)
+    return now

@@ -14,6 +14,11 @@ PLACES = {  # the stops in order, with what a link to each keeps beside the choi
     "block": ("layer", "head", "op", "walk", "together", "pos", "cell"),
     "positions": ("layer", "head", "op", "pos", "cell", "at", "key_at", "factor"),
     "output": ("op", "pos", "cell"),
+    "atlas": (
+        *("layer", "head", "op", "pos", "cell", "at", "key_at", "kind", "scale", "by"),
+        *("layer_b", "head_b", "target", "ask", "other"),
+    ),
+    "lens": ("op", "pos", "cell", "at", "kind", "by", "target", "against"),
     "learning": ("op", "cell"),
 }
 

@@ -12,10 +12,12 @@ from pages.parts import models
 
 CHOICES = ("prompt", "lang", "mode", "control", "model")  # on every page
 NUMBERS = ("pos", "cell", "at", "key_at", "factor")  # whole numbers, on some
-TEXTS = ("ask", "system", "reply", "follow")  # what is typed beside the prompt, on some
+NUMBERS += ("target", "against", "layer_b", "head_b")  # ids of tokens; another head
+TEXTS = ("ask", "system", "reply", "follow", "other")  # what is typed beside the prompt, on some
+NAMES = ("kind", "scale", "by")  # one of a few, as the view has them; none is the first of them
 WALKS = ("full", "short", "layers")  # ways through a block: every op, five of them, all layers
-PLACE = ("layer", "head", "op", "walk", "together", *NUMBERS, *TEXTS)
-OF_VIEW = ("cell", "cell_axis", "at", "key_at", "factor", *TEXTS)
+PLACE = ("layer", "head", "op", "walk", "together", *NUMBERS, *TEXTS, *NAMES)
+OF_VIEW = ("cell", "cell_axis", "at", "key_at", "factor", "layer_b", "head_b", *TEXTS, *NAMES)
 OWN = (
     "op",
     "walk",
@@ -80,7 +82,7 @@ def _read(names):
     state["walk"] = _one_of(query.get("walk"), WALKS)
     state["together"] = query.get("together") == "1"
     state.update({name: _whole(query.get(name)) for name in NUMBERS})
-    state.update({name: query.get(name, "")[:LONGEST_LINKED] or None for name in TEXTS})
+    state.update({name: query.get(name, "")[:LONGEST_LINKED] or None for name in (*TEXTS, *NAMES)})
     _read_place(PLACE)
 
 
@@ -161,7 +163,7 @@ def to_view(page: str, before: str, after: str) -> None:
 def forget_place() -> None:
     """Other tokens: position, cells and the framed map of the old ones mean nothing."""
     numbers = dict.fromkeys(("cell", "at", "key_at"))
-    put(pos=None, frame=None, **numbers)
+    put(pos=None, frame=None, target=None, against=None, **numbers)
     for kept in ("places", "views"):
         for own in st.session_state.get(kept, {}).values():
             own.update(numbers)
@@ -172,6 +174,13 @@ def below(name: str, n: int) -> int | None:
     if get(name) is not None and get(name) >= n:
         settle(**{name: None})
     return get(name)
+
+
+def chosen(name: str, allowed: tuple[str, ...]) -> str:
+    """One of a few; the first where none was chosen, or the link asks for what there is not."""
+    if get(name) not in allowed[1:]:
+        settle(**{name: None})
+    return get(name) or allowed[0]
 
 
 def typed(name: str, longest: int = LONGEST_LINKED) -> str | None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from pages.parts import html, inputs, journey, lesson, session, small, walk, words
+from pages.parts import html, inputs, journey, keep, lesson, session, small, walk, words
 from pages.parts.words import text
 
 
@@ -20,12 +20,14 @@ class Shown:
     values: what the lesson's sentences may name besides sizes and tokens. draw() puts the figures
     on the page. answer() -> what the revealed answer names besides, computed when it is asked for.
     code: a `core.analyse.source.Source`, the functions that made the numbers.
+    data() -> the arrays behind the figures, by name, made when a reader saves them.
     """
 
     draw: Callable[[], None]
     values: dict
     answer: Callable[[], dict] = dict
     code: object = None
+    data: Callable[[], dict] | None = None
 
 
 def show(page: str, views: dict[str, Callable], trace, tags=(), layer: int | None = None) -> None:
@@ -60,6 +62,8 @@ def show(page: str, views: dict[str, Callable], trace, tags=(), layer: int | Non
     with right:
         lesson.look(this, "narrow", **values)
         shown.draw()
+        if shown.data:
+            keep.arrays(trace, f"{page}_{view}", shown.data)
 
 
 def go(page: str, before: str, after: str) -> None:

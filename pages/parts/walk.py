@@ -138,19 +138,24 @@ def _moved(catalogue):
 
 
 def output_bar(catalogue, op: str) -> None:
-    """Through the ops behind the blocks; before them comes the last op of the last block."""
+    """Through the ops behind the blocks; before them comes the last op of the last block,
+    behind them the next page.
+    """
     ops, last = [*catalogue.after], len(catalogue.blocks) - 1
     end = [*catalogue.blocks[last]][-1]
 
     def moved():
         move = st.session_state["stepper"]["move"]
-        if move["op"] is None:
+        if move["step"] == len(ops):
+            to_page("atlas")
+        elif move["op"] is None:
             to_page("block", op=end, at_layer=last, together=session.kept("block", "together"))
         else:
             session.put(op=move["op"])
 
     data = {"steps": ops, "names": {id: words.short(id) for id in ops}, "step": ops.index(op)}
     data |= {"layer": 0, "n_layers": 0, "before": words.short(end)}
+    data |= {"beyond": text("pages.atlas")}
     bar(data, "stepper", moved, aria=text("stepper.aria_output"))
 
 

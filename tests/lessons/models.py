@@ -59,7 +59,9 @@ def places(config):
 # the views of pages but the first of each, whose lesson is the page's
 VIEWS = """tokens.compare tokens.chat tokens.space tokens.vocabulary
 embedding.neighbours embedding.arithmetic embedding.map embedding.tied
-positions.clocks positions.distance positions.longer block.layers""".split()
+positions.clocks positions.distance positions.longer block.layers
+atlas.head atlas.reading atlas.effect atlas.compare atlas.roles atlas.rollout
+lens.parts lens.neurons""".split()
 
 
 # the ops at which something is often believed, and the values of a run that the answer may name
@@ -78,7 +80,7 @@ MISREAD = {op: frozenset(names.split()) for op, names in MISREAD.items()}
 def page_tags(config):
     """What the pages of a model may be given: page name and tags."""
     catalogue = catalogue_of(config)
-    yield from ((name, frozenset()) for name in ("start", "tokens", "learning"))
+    yield from ((name, frozenset()) for name in ("start", "tokens", "atlas", "lens", "learning"))
     yield from (("embedding", traits.of_embedding(config, tied)) for tied in (True, False))
     yield from (("positions", traits.of_positions(config, n)) for n in range(config.n_layers))
     parts = [("block", block) for block in catalogue.blocks] + [("output", catalogue.after)]

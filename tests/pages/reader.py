@@ -18,7 +18,7 @@ import lessons
 manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_component_manifests)
 ROOT = Path(__file__).parents[2]
 FRAME = str(ROOT / "pages" / "frame.py")
-PAGES = ("start", "tokens", "embedding", "block", "positions", "output")
+PAGES = ("start", "tokens", "embedding", "block", "positions", "output", "atlas", "lens")
 MARKS = re.compile(r"\[\[\w+\]\]|\*\*|`|\n")
 
 

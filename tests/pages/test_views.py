@@ -15,6 +15,7 @@ from tests.pages import reader
 
 pytestmark = pytest.mark.usefixtures("smollm")
 SMOLLM = "smollm2-135m-instruct"
+WITH_VIEWS = ("tokens", "embedding", "positions", "atlas", "lens")
 EACH_LANGUAGE = pytest.mark.parametrize("language", lessons.LANGUAGES)
 EACH_VIEW = pytest.mark.parametrize("page, view", [view.split(".") for view in VIEWS])
 FORMS = [("en", SMOLLM), ("zh", SMOLLM), ("zh", "nano")]
@@ -62,7 +63,7 @@ def test_a_view_shows_nothing_of_the_other_language(page, view, language):
     assert long and not [part for part in long if part in text]
 
 
-@pytest.mark.parametrize("page", ["tokens", "embedding", "positions"])
+@pytest.mark.parametrize("page", WITH_VIEWS)
 def test_a_switch_leads_to_each_view_and_covers_the_answer(page):
     app = reader.open_page(page)
     app.session_state["reveal"] = True
@@ -78,12 +79,16 @@ def chosen_in(page):
     """The values of the session that the code of a page's views sets or reads."""
     files = (reader.ROOT / "pages/views" / page).glob("*.py")
     code = "".join(path.read_text("utf-8") for path in files)
-    names = re.findall(r'session\.(?:get|below|typed)\("(\w+)"', code)
-    calls = re.findall(r"(?:session\.put|session\.settle|box)\(([^)]*)\)", code)
-    return {*names, *re.findall(r"(\w+)=", "".join(calls))} & {*session.NUMBERS, *session.TEXTS}
+    names = re.findall(r'session\.(?:get|below|typed|chosen)\("(\w+)"', code)
+    calls = re.findall(r"(?:session\.put|session\.settle|box|choice)\(([^)]*)\)", code)
+    return {*names, *re.findall(r"(\w+)=", "".join(calls))} & {
+        *session.NUMBERS,
+        *session.TEXTS,
+        *session.NAMES,
+    }
 
 
-@pytest.mark.parametrize("page", ["tokens", "embedding", "positions"])
+@pytest.mark.parametrize("page", WITH_VIEWS)
 def test_a_link_holds_whatever_is_chosen_in_a_view(page):
     assert chosen_in(page) and chosen_in(page) <= {*journey.PLACES[page]}
 
