@@ -160,6 +160,11 @@ function tellPython(port, name) {
 
 const views = new WeakMap();
 
+// Every figure of the page by its element, with the address of its script and its newest data: what
+// a saved page takes along (keep.js).
+const figures = (globalThis.tokenwalkFigures ??= new Map());
+const elementOf = (host) => host.getRootNode().host ?? host;
+
 // The default export of a component. build(host, port) -> {update(meta, arrays), stop()} runs once
 // per place on the page; update runs for every message and when the theme changes. `port` always
 // holds the newest setStateValue and setTriggerValue.
@@ -171,6 +176,7 @@ function component(build) {
     }
     const view = views.get(host);
     Object.assign(view.port, { setStateValue, setTriggerValue });
+    figures.set(elementOf(host), { from: import.meta.url, data });
     const { meta, arrays } = unpack(data);
     view.update(meta, arrays);
     // Streamlit also calls this after an update that a newer one overtook: then the view lives on.
@@ -178,6 +184,7 @@ function component(build) {
       if (host.isConnected) return;
       view.stop();
       views.delete(host);
+      figures.forEach((_, node) => node.isConnected || figures.delete(node));
     };
   };
 }

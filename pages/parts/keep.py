@@ -1,8 +1,12 @@
-"""What a reader can take along: the arrays behind a view. Knows core's archive; no view by name."""
+"""What a reader can take along: the view as a page of its own, and the arrays behind it. Knows
+core's archive and the session; no view by name.
+"""
 
 import streamlit as st
 
 from core.analyse import archive
+from pages import canvas
+from pages.parts import run, session, words
 from pages.parts.words import text
 
 
@@ -17,3 +21,17 @@ def arrays(trace, name: str, make) -> None:
         on_click="ignore",
         type="tertiary",
     )
+
+
+def page(name: str, model) -> None:
+    """A button that saves the page as one HTML file, with the model and the text it is about."""
+    labels = words.table("keep", "keep", "working", "kept", "saved")
+    view = session.get("op")
+    about = [
+        [text("app.name"), text(f"pages.{name}")],
+        [text("sidebar.model"), f"{run.title()} ({model.source.path.name})"],
+        [text("keep.prompt"), session.prompt()],
+        [text("sidebar.mode"), text(f"sidebar.{session.get('mode') or 'plain'}")],
+    ]
+    file = "-".join(["tokenwalk", name, *[view] * bool(view)])
+    canvas.keep(labels | {"lang": text("lang_code"), "file": file, "about": about}, key="keep_page")

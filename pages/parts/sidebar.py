@@ -7,7 +7,7 @@ import streamlit as st
 import lessons
 from core.analyse.pieces import holds_marker
 from pages import canvas
-from pages.parts import download, html, models, presets, run, session, unknown, words
+from pages.parts import download, html, keep, models, presets, run, session, unknown, words
 from pages.parts.words import text
 
 
@@ -34,6 +34,8 @@ def show(page: str, opened) -> None:
         _language()
         labels = words.table("link", "copy", "copied") | {"lang": text("lang_code")}
         canvas.copy_link(labels, key="copy_link")
+        if opened:
+            keep.page(page, opened)
         if not session.linkable():
             n = f"{session.LONGEST_LINKED:,}"
             html.show(f'<p class="tw-hint">{words.html("link.too_long", n=n)}</p>')
