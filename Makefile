@@ -35,6 +35,7 @@ bench: model .venv/installed-dev
 	$(BIN)/python tools/bench.py
 	$(BIN)/python tools/bench_pages.py
 	$(BIN)/python tools/bench_views.py
+	$(BIN)/python tools/bench_inside.py
 	$(BIN)/python tools/bench_steps.py
 
 # What `make bench` compares with, in an environment of its own (some GB).

@@ -3,7 +3,9 @@
 `run`, and the ids a RunSpec runs on. Knows every room of core but decode and analyse; no pages.
 """
 
+import dataclasses
 import time
+from types import MappingProxyType
 
 import numpy as np
 
@@ -20,6 +22,7 @@ from core.spec import RunSpec
 from core.store import ByteStore
 
 __all__ = ["MODELS", "TRACES", "Model", "RunSpec", "Source", "open_model", "prompt_ids", "run"]
+__all__ += ["run_from"]
 
 TRACES = ByteStore(768 << 20)
 
@@ -70,8 +73,12 @@ def _checked(ids, vocab):
     return [int(i) for i in ids]
 
 
-def run(spec: RunSpec) -> Trace:
+def run(spec: RunSpec, watch=None) -> Trace:
     """One full pass over the prompt of a spec. Sampling fields do not matter to it.
+
+    watch: of what wants to see the values of the pass as they are made, where it has to be made:
+    watch(model, ids, first) -> what each part of the pass, from row `first` on, calls with (op,
+    layer, value) after the edits. It must change nothing.
 
     Deterministic: the same file, ids and edits give the same Trace, from a store bounded in bytes.
     Raises ModelFileError, PromptError.
@@ -79,20 +86,82 @@ def run(spec: RunSpec) -> Trace:
     model = open_model(spec.model)
     ids = prompt_ids(model, spec)
     key = (model.source.key, tuple(ids), spec.edits)
-    trace = TRACES.get(key, lambda: _trace(spec, model, ids, key), lambda t: t.nbytes)
+    trace = TRACES.get(key, lambda: _trace(spec, model, ids, key, watch), lambda t: t.nbytes)
     return trace.under(spec)
 
 
 @np.errstate(all="ignore")  # broken weights give infinities: they are recorded, not warned of
-def _trace(spec, model, ids, key):
+def _trace(spec, model, ids, key, watch):
     start, c = time.perf_counter(), model.config
     checkpoints, stopwatch = Checkpoints(c, len(ids)), Stopwatch()
     cache = KVCache(c.n_layers, len(ids), c.n_kv_heads, c.head_dim)
     for first, stop in forward.chunks(len(ids)):
-        tap = stopwatch.tap(editing_tap(spec.edits, first, checkpoints.tap(first)))
+        then = checkpoints.tap(first)
+        if watch:
+            then = _watched(then, watch(model, ids, first))
+        tap = stopwatch.tap(editing_tap(spec.edits, first, then))
         forward.forward(np.array(ids[first:stop]), model.weights, c, cache, tap, len(ids))
-    trace = Trace(spec, model, ids, key, seconds=time.perf_counter() - start)
+    took = time.perf_counter() - start - stopwatch.aside  # recording is no part of the run
+    trace = Trace(spec, model, ids, key, seconds=took)
+    return _finished(trace, checkpoints, cache, stopwatch.seconds)
+
+
+def _watched(then, see):
+    """The tap `then`, whose values `see` is shown."""
+
+    def tap(op, layer, value):
+        value = then(op, layer, value)
+        see(op, layer, value)
+        return value
+
+    return tap
+
+
+def run_from(trace: Trace, layer: int, edits) -> Trace:
+    """The run of the same ids under other edits that change nothing before block `layer`: the
+    stream into that block, and keys and values before it, are those of `trace`; the rest is
+    computed. Bit for bit what `run` gives, and kept where `run` finds it.
+
+    Raises SettingError for an edit outside the sizes of the model.
+    """
+    spec = dataclasses.replace(trace.spec, edits=tuple(edits))
+    for edit in spec.edits:
+        _check_edit(edit, trace.config)
+    key = (*trace.key[:2], spec.edits)
+    made = TRACES.get(key, lambda: _trace_from(trace, layer, spec, key), lambda t: t.nbytes)
+    return made.under(spec)
+
+
+@np.errstate(all="ignore")
+def _trace_from(trace, layer, spec, key):
+    start, c, n = time.perf_counter(), trace.config, len(trace.ids)
+    checkpoints, stopwatch = Checkpoints(c, n), Stopwatch()
+    checkpoints.stream[: layer + 1] = trace.stream[: layer + 1]
+    cache = KVCache(c.n_layers, n, c.n_kv_heads, c.head_dim)
+    cache.keys[:layer], cache.values[:layer] = trace.cache.keys[:layer], trace.cache.values[:layer]
+    for first, stop in forward.chunks(n):
+        tap = stopwatch.tap(editing_tap(spec.edits, first, checkpoints.tap(first)))
+        x, turns = trace.stream[layer, first:stop], forward.angles(c, first, stop, n)
+        for each in range(layer, c.n_layers):
+            w = trace.model.weights.layers[each]
+            x = forward.block(x, w, c, each, turns[each], cache, tap)
+        cache.advance(stop - first)
+    before = {place: took for place, took in trace.timings.items() if _is_before(place, layer)}
+    return _finished(
+        Trace(spec, trace.model, trace.ids, key, seconds=time.perf_counter() - start),
+        checkpoints,
+        cache,
+        MappingProxyType(before | stopwatch.seconds),
+    )
+
+
+def _is_before(place, layer):
+    """Whether an op, as (op, layer), runs before a block."""
+    return place[1] is None or place[1] < layer
+
+
+def _finished(trace, checkpoints, cache, timings):
     trace.stream = checkpoints.stream
     trace.stream.flags.writeable = False
-    trace.cache, trace.timings = cache.freeze(), stopwatch.seconds
+    trace.cache, trace.timings = cache.freeze(), timings
     return trace

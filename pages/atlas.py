@@ -2,10 +2,11 @@
 helps.
 """
 
+from core.analyse.heads import run_summing
 from pages.parts import lesson, run, session, views, words
 from pages.views.atlas import compare, effect, every, head, reading, roles, rollout
 
-trace = run.trace(lambda: lesson.heading(words.page("atlas")))
+trace = run.trace(lambda: lesson.heading(words.page("atlas")), how=run_summing)
 session.layer_and_head(trace.config)
 views.show(
     "atlas",

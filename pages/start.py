@@ -4,6 +4,7 @@ its own numbers.
 
 import streamlit as st
 
+from core.analyse.heads import run_summing
 from core.analyse.overview import overview
 from core.analyse.view import embedding_panel
 from pages.parts import (
@@ -33,7 +34,7 @@ with box:
 with side:
     guessing.ask(page, opened.config.vocab)
 
-trace = run.trace()
+trace = run.trace(how=run_summing)
 preset = presets.current()
 framed = session.frame(trace.config) or ((preset.layer, preset.head) if preset else None)
 seen = run.compute(overview, trace, framed)

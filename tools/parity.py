@@ -7,6 +7,7 @@ tests/golden from transformers instead.
 """
 
 import argparse
+import functools
 import os
 import sys
 import tempfile
@@ -23,10 +24,14 @@ sys.path.insert(0, str(ROOT))
 import numpy as np  # noqa: E402
 
 from core import RunSpec, open_model, run  # noqa: E402
+from core.analyse import rollout  # noqa: E402
+from core.analyse.heads import attention  # noqa: E402
+from core.analyse.repeating import repeated  # noqa: E402
 from core.model.axes import OP_AXES, VOCAB_OPS  # noqa: E402
 from core.record.catalogue import catalogue_of  # noqa: E402
 from core.run import prompt_ids  # noqa: E402
 from tests import families  # noqa: E402
+from tools import parity_attribution, parity_heads  # noqa: E402
 from tools import parity_ours as ours  # noqa: E402
 from tools import parity_witness as witness  # noqa: E402
 from tools.parity_cases import (  # noqa: E402
@@ -49,6 +54,7 @@ PROMPTS = {
     "code": "def fib(n):\n    if n < 2:\n        return n\n    return fib(n - 1) +",
     "emoji": "I love pizza 🍕🍕 and my family 👩‍👩‍👧‍👦! 🙂",
 }
+HEAD_PROMPTS = ("code", "emoji")  # both repeat tokens
 NANO = ROOT / "models" / "nano"
 NANO_PROMPTS = {
     "fact": "The capital of France is",
@@ -80,6 +86,8 @@ def main():
             table("From GGUF files", gguf_columns(folder)),
             controls(folder),
             table(MODEL, prompt_columns()),
+            heads(),
+            parity_attribution.check(MODEL, smollm()),
             table("Nano", nano_columns()),
         ]
     print(f"\n{'All' if all(green) else 'NOT all'} within {LIMIT}.", end=" ")
@@ -130,13 +138,49 @@ def decode_columns(folder):
 
 def prompt_columns():
     """Name and errors of each prompt: SmolLM2 through transformers' GGUF loader, on our ids."""
-    model = open_model(MODEL)
-    path, encode = model.source.path, model.tokenizer.encode
-    theirs = witness.open_gguf(path)
+    encode, theirs = open_model(MODEL).tokenizer.encode, smollm()
     texts = {name: encode(text) for name, text in PROMPTS.items()}
     texts[f"{N_LONG} tokens"] = encode(LONG_TEXT)[:N_LONG]
     for name, ids in texts.items():
         yield name, compare(run(RunSpec(MODEL, ids=ids)), theirs)
+
+
+@functools.cache
+def smollm():
+    """SmolLM2 through transformers' GGUF loader."""
+    return witness.open_gguf(open_model(MODEL).source.path)
+
+
+def heads() -> bool:
+    """What heads do and rollout, from the maps of transformers; print the worst difference of each
+    number, whether all are within the limit.
+    """
+    found = {}
+    for name in HEAD_PROMPTS:
+        ids = open_model(MODEL).tokenizer.encode(PROMPTS[name])
+        trace, maps = run(RunSpec(MODEL, ids=ids)), theirs_of(ids)
+        scores = attention(trace).scores
+        for measure, values in parity_heads.measures(maps, ids).items():
+            see(found, measure, scores[measure], values)
+        for kind in rollout.KINDS:
+            mine = rollout.rollout(rollout.means(trace), kind)
+            see(found, f"rollout, {kind}", mine, parity_heads.rollouts(maps, kind))
+    twice = repeated(open_model(MODEL), MODEL)
+    theirs = parity_heads.induction(theirs_of(twice.trace.ids), twice.period)
+    see(found, "induction", twice.scores, theirs)
+    print(f"\nHeads of {MODEL}, {len(HEAD_PROMPTS)} texts and words said twice: worst difference\n")
+    print("\n".join(f"  {name:20}{worst:.1e}" for name, worst in found.items()), flush=True)
+    return all(worst <= LIMIT for worst in found.values())
+
+
+def theirs_of(ids):
+    """The maps of SmolLM2 by transformers."""
+    return parity_heads.attentions(smollm(), ids)
+
+
+def see(found, name, mine, theirs):
+    """Keep the worst error of a number; one that only one of the two has is infinitely wrong."""
+    found[name] = max(found.get(name, 0.0), error(mine, theirs, 1.0))
 
 
 def nano_columns():

@@ -35,19 +35,22 @@ def curves(
     chosen: int,
     floor: tuple[float, str] | None = None,
     upper: float | None = None,
+    ranks: bool = False,
     dark: bool = False,
 ) -> go.Figure:
     """Up to three lines over the moments, one of which is chosen and marked.
 
     floor: a value with its name, drawn as a level line. upper: the end of the axis; by default a
-    little above the largest value.
+    little above the largest value. ranks: the values are ranks, 1 on top, on a logarithmic scale.
     """
     figure = go.Figure([_trace(line, n, dark) for n, line in enumerate(lines)])
     figure.add_vline(x=chosen, line_width=14, line_color=INK[dark], opacity=0.13, layer="below")
     if floor:
         _level(figure, *floor, dark)
-    end = upper or 1.1 * max(max(line.values) for line in lines)
-    figure.update_yaxes(title=plain(title), range=[0, end], rangemode="tozero", zeroline=True)
+    most = max(max(line.values) for line in lines)
+    end = upper or 1.1 * most or 1.0
+    how = _by_rank(most) if ranks else {"range": [0, end], "rangemode": "tozero", "zeroline": True}
+    figure.update_yaxes(title=plain(title), **how)
     ticks = {"tickvals": np.arange(len(moments)), "ticktext": [plain(name) for name in moments]}
     figure.update_xaxes(title=plain(moment_title), range=[-0.4, len(moments) - 0.6], **ticks)
     figure.update_xaxes(showgrid=False, zeroline=False)
@@ -55,6 +58,15 @@ def curves(
     above = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}
     fixed = {"itemclick": False, "itemdoubleclick": False}
     return figure.update_layout(showlegend=len(lines) > 1, legend=above | fixed)
+
+
+def _by_rank(last):
+    """An axis of ranks from 1, on top, to the last one that is shown."""
+    lowest = float(np.log10(max(last, 10)))
+    steps = 10 ** np.arange(0, int(np.ceil(lowest)) + 1)
+    names = [f"#{step:,}" for step in steps]
+    ends = [lowest + 0.15, -0.25]
+    return {"type": "log", "range": ends, "tickvals": steps, "ticktext": names, "zeroline": False}
 
 
 def _trace(line, n, dark):

@@ -29,6 +29,9 @@ def matrix(
     marks: Sequence[Sequence[int]] = (),
     causal: bool = False,
     window: int | None = None,
+    row_limits: np.ndarray | None = None,
+    left_out: int | None = None,
+    packed: bool = False,
     labels: dict[str, str],
     name: str = "matrix",
     first_row: int = 0,
@@ -55,9 +58,16 @@ def matrix(
     causal          mask every key after its query (weights hold a plain 0 there); the last row sees
                     every column. NaN and -inf are masked in any case: drawn hatched, not coloured
     window          with causal: how many keys a query sees, its own included; older are masked too
+    row_limits      [row]: the value at full colour of each row, where they have scales of their
+                    own; with "amount". Only colours follow it, never the numbers
+    left_out        with row_limits: a column that has no colour; its numbers are shown all the same
+    packed          send no cell above the diagonal, where all are masked: half of a large map
     labels          the translated strings named in LABELS; "tooltip" and "selected" may use {row}
                     {column} {value} {row_index} {column_index} {row_title} {column_title}, and a
-                    line break starts a new line
+                    line break starts a new line. Besides there may be "low" and "high", the ends
+                    of the scale where they are no numbers, and "hatched", where that means more
+                    than masked; with row_limits "share", the value as {share} of its row's limit,
+                    and "left_out", both for {share} in "tooltip"
     name            what saved files are called
     first_*         the number of row and column 0; column_step: how many numbers a column counts
     lens            enlarge the neighbours of the chosen cell where cells are narrow
@@ -67,8 +77,9 @@ def matrix(
     indent          CSS pixels for the row names, so that figures below each other align
     square          named cells are no higher than wide; otherwise as high as `height` allows
 
-    ValueError: not a matrix, more than MOST_CELLS, a count of names that does not fit, an index
-    outside, a limit or size below zero, an unknown palette, a missing label.
+    ValueError: not a matrix, more than MOST_CELLS, a count of names or row limits that does not
+    fit, an index outside, a limit or size below zero, an unknown palette, a missing label; packed,
+    and a number above the diagonal.
     """
     values = np.asarray(values, np.float32)
     _check(values, rows, columns, labels)
@@ -105,8 +116,12 @@ def matrix(
         "height": None if height is None else float(height),
         "indent": None if indent is None else float(indent),
         "square": bool(square),
+        "left_out": None if left_out is None else int(left_out),
+        "packed": list(values.shape) if packed else None,
     }
-    return pack(meta, values=values, **luts(palette))
+    own = {} if row_limits is None else {"row_limits": _row_limits(values, row_limits, palette)}
+    sent = _below(values, first_row) if packed else values
+    return pack(meta, values=sent, **own, **luts(palette))
 
 
 def _visible(values: np.ndarray, window: int | None) -> np.ndarray:
@@ -117,6 +132,22 @@ def _visible(values: np.ndarray, window: int | None) -> np.ndarray:
     ago = np.subtract.outer(np.arange(keys - queries, keys), np.arange(keys))
     seen = (ago >= 0) & (ago < (keys if window is None else window))
     return np.where(seen, values, np.float32(np.nan))
+
+
+def _below(values: np.ndarray, first_row: int) -> np.ndarray:
+    """The cells of values [query, key] up to the diagonal, row after row: [cell]."""
+    sent = np.tri(*values.shape, first_row, dtype=bool)
+    if np.isfinite(values[~sent]).any():
+        raise ValueError("packed, and there are numbers above the diagonal")
+    return values[sent]
+
+
+def _row_limits(values: np.ndarray, row_limits, palette: str) -> np.ndarray:
+    """One limit per row, float32; 0 leaves a row without colour."""
+    limits = np.asarray(row_limits, np.float32)
+    if palette != "amount" or limits.shape != values.shape[:1] or not (limits >= 0).all():
+        raise ValueError(f"row_limits {limits} do not fit {len(values)} rows of {palette!r}")
+    return limits
 
 
 def _limit(values: np.ndarray, limit: float | None) -> float:

@@ -16,7 +16,7 @@ import struct
 
 import numpy as np
 
-DTYPES = ("uint8", "int32", "uint32", "float32")
+DTYPES = ("uint8", "uint16", "int32", "uint32", "float32")
 
 
 def pack(meta: dict, **arrays: np.ndarray) -> bytes:

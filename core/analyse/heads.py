@@ -6,12 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.record.trace import freeze
+from core.record.trace import Trace, freeze
+from core.run import run
 from core.store import ByteStore
 
 from . import roles
 
 SUMMARIES = ByteStore(128 << 20)
+LARGEST = 64  # cells a side of a map
 
 
 @dataclass(frozen=True)
@@ -21,6 +23,8 @@ class Attention:
     Attributes:
         maps: [layer, head, query, key]; a longer prompt is reduced to blocks, each shown by its
         maximum.
+        beside: [layer, head, query], the first column of the maps without the first token: the
+        maximum over the other tokens of its blocks; 0 where a block holds no other.
         block: how many tokens a cell of a map stands for, on each side.
         windows: by layer, how many cells of a map's row hold a key that is seen; None for all.
         last: what the last token looks at, never reduced: [layer, head, key].
@@ -28,6 +32,7 @@ class Attention:
     """
 
     maps: np.ndarray
+    beside: np.ndarray
     block: int
     windows: tuple[int | None, ...]
     last: np.ndarray
@@ -36,43 +41,105 @@ class Attention:
     @property
     def nbytes(self) -> int:
         """Bytes held."""
-        return sum(each.nbytes for each in (self.maps, self.last, *self.scores.values()))
+        held = (self.maps, self.beside, self.last, *self.scores.values())
+        return sum(each.nbytes for each in held)
+
+    def without_first(self) -> np.ndarray:
+        """The maps without what the first token gets: float32 [layer, head, query, key]."""
+        maps = self.maps.copy()
+        maps[..., 0] = self.beside
+        return maps
+
+    def table(self) -> np.ndarray:
+        """The scores side by side, in their order: float32 [layer, head, score]."""
+        return np.stack([*self.scores.values()], axis=-1)
 
 
-def attention(trace, largest: int = 64) -> Attention:
+def attention(trace, largest: int = LARGEST) -> Attention:
     """All heads of a run, with maps of at most `largest` cells a side. Each layer is run again
     once.
     """
-    key = (trace.key, largest)
-    return SUMMARIES.get(key, lambda: _summary(trace, largest), lambda summary: summary.nbytes)
+
+    def again():
+        summing = _Summing(trace.config, trace.ids, largest)
+        for layer, weights in enumerate(trace.each_layer("attn.weights")):
+            summing.see("attn.weights", layer, weights)
+        return summing.summary()
+
+    return _kept(trace, largest, again)
 
 
-def _summary(trace, largest):
-    maps, last, scores = [], [], []
-    for weights in trace.each_layer("attn.weights"):
-        maps.append(reduce_max(weights, largest))
-        last.append(weights[:, -1].copy())
-        scores.append(roles.of_layer(weights, trace.ids))
-    maps, last = freeze(np.stack(maps)), freeze(np.stack(last))
-    scores = {name: _stacked(each[name] for each in scores) for name in roles.MEASURES}
-    block = -(-last.shape[-1] // largest)
-    # a cell of the map is seen if its newest key is, from its oldest query
-    windows = tuple(w and -(-(w + block - 1) // block) for w in trace.config.windows)
-    return Attention(maps, block, windows, last, scores)
+def run_summing(spec) -> Trace:
+    """`run`, and from the same pass what `attention` gives: no layer is run again for it. A prompt
+    that is run in several parts is left to `attention`.
+    """
+    parts = []
+
+    def watch(model, ids, first):
+        parts.append(_Summing(model.config, ids, LARGEST))
+        return parts[-1].see
+
+    trace = run(spec, watch)
+    if len(parts) == 1:
+        _kept(trace, LARGEST, parts[0].summary)
+    return trace
 
 
-def _stacked(rows):
-    return freeze(np.stack([*rows]).astype(np.float32))
+def _kept(trace, largest, make):
+    return SUMMARIES.get((trace.key, largest), make, lambda summary: summary.nbytes)
+
+
+class _Summing:
+    """Takes the weights of one layer after the other, and lets them go."""
+
+    def __init__(self, config, ids, largest):
+        self.windows, self.ids = config.windows, ids
+        self.block = -(-len(ids) // largest)
+        self.maps, self.beside, self.last, self.scores = [], [], [], []
+
+    def see(self, op, layer, value):
+        """A tap's view of a pass: of all values the weights, [head, query, key], of a whole text."""
+        if op != "attn.weights" or value.shape[1] < len(self.ids):
+            return
+        rows = _max_of(self.block, value, 1)
+        self.maps.append(_max_of(self.block, rows, 2))
+        self.beside.append(rows[..., 1 : self.block].max(axis=2, initial=0))
+        self.last.append(value[:, -1].copy())
+        self.scores.append(roles.of_layer(value, self.ids, self.windows[layer]))
+
+    def summary(self):
+        """All layers together."""
+        scores = {name: _stacked([each[name] for each in self.scores]) for name in roles.MEASURES}
+        maps, beside, last = map(_stacked, (self.maps, self.beside, self.last))
+        # a cell of the map is seen if its newest key is, from its oldest query
+        block, windows = self.block, self.windows
+        windows = tuple(w and -(-(w + block - 1) // block) for w in windows)
+        return Attention(maps, beside, block, windows, last, scores)
+
+
+def _stacked(layers):
+    return freeze(np.stack(layers).astype(np.float32, copy=False))
 
 
 def reduce_max(maps, largest: int):  # [head, query, key] -> [head, query', key']
     """Maps of at most `largest` cells a side: each cell the maximum of a square block."""
-    n = maps.shape[-1]
-    block = -(-n // largest)
+    block = -(-maps.shape[-1] // largest)
+    return _max_of(block, _max_of(block, maps, 1), 2)
+
+
+def _max_of(block, maps, axis):
+    """The maximum of every `block` entries along an axis; the last ones may be fewer. Slice by
+    slice: many times faster than ufunc.reduceat, whose inner loop is `block` long.
+    """
     if block == 1:
         return maps
-    edges = np.arange(0, n, block)
-    return np.maximum.reduceat(np.maximum.reduceat(maps, edges, axis=1), edges, axis=2)
+    before = (slice(None),) * axis
+    largest = maps[(*before, slice(None, None, block))].copy()
+    for i in range(1, block):
+        more = maps[(*before, slice(i, None, block))]
+        part = largest[(*before, slice(more.shape[axis]))]
+        np.maximum(part, more, out=part)
+    return largest
 
 
 def sharpest(last) -> tuple[int, int, int]:
@@ -100,3 +167,58 @@ def sink_share(last) -> float:
     head, key].
     """
     return float(last[:, :, 0].mean())
+
+
+def n_beyond(last) -> int:
+    """How many heads give one token after the first more than half of the last token's attention.
+    last: [layer, head, key].
+    """
+    return int((last[:, :, 1:].max(axis=2, initial=0) > 0.5).sum())
+
+
+def hardest(last) -> tuple[int, int, int]:
+    """Where the last token looks hardest at one token, itself among them, the first left out:
+    (layer, head, key). last: [layer, head, key]; a single token has nothing else: (0, 0, 0).
+    """
+    if last.shape[-1] == 1:
+        return 0, 0, 0
+    layer, head, key = np.unravel_index(np.argmax(last[:, :, 1:]), last[:, :, 1:].shape)
+    return int(layer), int(head), int(key) + 1
+
+
+def looked_at(row, n: int) -> list[tuple[int, float]]:
+    """The n keys of a row of weights [key] that get most, with their weights; equal ones in the
+    order of the text.
+    """
+    return [(int(key), float(row[key])) for key in np.argsort(-row, kind="stable")[:n]]
+
+
+def ranked(values, lowest: bool = False) -> list[tuple[int, int]]:
+    """All heads as (layer, head), the highest first, or the lowest; equal ones in the model's
+    order, those without a number left out. values: [layer, head].
+    """
+    order = np.argsort((values if lowest else -values).ravel(), kind="stable")
+    order = order[~np.isnan(values.ravel()[order])]
+    return [divmod(int(i), values.shape[1]) for i in order]
+
+
+def at_least(values, heads, limit: float) -> list[tuple[int, int]]:
+    """Those of some heads whose number is not below a limit, in their order."""
+    return [each for each in heads if values[each] >= limit]
+
+
+def place(values, head: tuple[int, int]) -> int | None:
+    """The place of a head among all when the highest comes first, from 1; None without a number."""
+    value = values[head]
+    return None if np.isnan(value) else 1 + int((values > value).sum())
+
+
+@np.errstate(all="ignore")  # broken weights may have values of no length
+def first_value(trace) -> float | None:
+    """How long the first token's value vector is beside the mean of the others: the median over all
+    layers and key/value heads. None for a single token.
+    """
+    lengths = np.linalg.norm(trace.cache.values[:, : len(trace.ids)], axis=-1)
+    if lengths.shape[1] == 1:
+        return None
+    return float(np.median(lengths[:, 0] / lengths[:, 1:].mean(axis=1)))

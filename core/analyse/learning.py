@@ -68,19 +68,19 @@ def words(model: Model) -> list[int]:
     return whole if len(whole) >= PERIOD else ids
 
 
-def repeats(model: Model) -> list[tuple[int, ...]]:
-    """Sequences of random words, each said twice: BOS, then PERIOD different words, then the same
-    again. The same for every checkpoint, and in every run: the seed is SEED. Raises ModelFileError
-    where the model is too small for two words.
+def repeats(model: Model, most: int = PERIOD, n: int = SEQUENCES) -> list[tuple[int, ...]]:
+    """n sequences of random words, each said twice: BOS, then `most` different words or as many as
+    fit, then the same again. The same for every checkpoint, and in every run: the seed is SEED.
+    Raises ModelFileError where the model is too small for two words.
     """
     draw, ids = np.random.default_rng(SEED), words(model)
     bos = [model.tokenizer.bos_id] if model.tokenizer.bos_id is not None else []
-    period = min(PERIOD, len(ids), (model.config.context - len(bos)) // 2)
+    period = min(most, len(ids), (model.config.context - len(bos)) // 2)
     if period < 2:
         reason = "two words said twice do not fit into its context or its vocabulary"
         larger, path = "contexts of 5 tokens and more", str(model.source.path)
         raise ModelFileError("unsupported", path=path, reason=reason, supported=larger)
-    drawn = (draw.choice(ids, period, replace=False).tolist() for _ in range(SEQUENCES))
+    drawn = (draw.choice(ids, period, replace=False).tolist() for _ in range(n))
     return [(*bos, *sequence, *sequence) for sequence in drawn]
 
 

@@ -14,20 +14,23 @@ class Stopwatch:
     copy into the KV cache to the scores, the tables of the rotation to what follows the embedding.
     Values that come out of one product (queries, keys and values; gate and up) reach their taps one
     right after the other: the first is charged with all of the product.
+
+    aside: what the taps took, in seconds.
     """
 
     def __init__(self):
-        self._seconds, self._start = {}, 0.0
+        self._seconds, self._start, self.aside = {}, 0.0, 0.0
 
     def tap(self, then):
         """A tap of one pass, which begins now; every value goes through `then`."""
         self._start = time.perf_counter()
 
         def timed(op, layer, value):
-            lap, place = time.perf_counter() - self._start, (op, layer)
-            self._seconds[place] = self._seconds.get(place, 0.0) + lap
+            now, place = time.perf_counter(), (op, layer)
+            self._seconds[place] = self._seconds.get(place, 0.0) + now - self._start
             value = then(op, layer, value)
             self._start = time.perf_counter()
+            self.aside += self._start - now
             return value
 
         return timed

@@ -42,13 +42,15 @@ def matrix(payload: bytes, key: str, on_cell=None) -> list | None:
     return _matrix(data=payload, key=key, on_cell_change=on_cell or _ignore).cell
 
 
-def atlas(payload: bytes, key: str, on_head=None) -> list | None:
+def atlas(payload: bytes, key: str, on_head=None, on_open=None) -> list | None:
     """Show a payload of viz.atlas; the chosen head as [layer, head], or None before a choice.
 
     `on_head` is called before the page runs again, with the choice in
-    st.session_state[key]["head"].
+    st.session_state[key]["head"]; `on_open`, with the head in ["open"], when one of a payload that
+    `opens` was clicked.
     """
-    return _atlas(data=payload, key=key, on_head_change=on_head or _ignore).head
+    chosen, opened = on_head or _ignore, on_open or _ignore
+    return _atlas(data=payload, key=key, on_head_change=chosen, on_open_change=opened).head
 
 
 # ---- token strip, flow diagram and stepper: below this line --------------------------------------
@@ -187,3 +189,31 @@ def merges(payload: bytes, key: str, on_step=None) -> int | None:
     `on_step` is called before the next run, with st.session_state[key]["cell"].
     """
     return _merges(data=payload, key=key, on_cell_change=on_step or _ignore).cell
+
+
+# ---- the tokens of a text with the attention of one of them --------------------------------------
+
+_arcs = _register("arcs", "saving.js", "chips.js")
+
+
+def arcs(payload: bytes, key: str, on_position=None, on_other=None) -> int | None:
+    """Show a payload of viz.arcs; the chosen position, or None before a choice.
+
+    `on_position` is called as in `tokens`, and `on_other` when the other token of a pair was
+    chosen, with st.session_state[key]["other"].
+    """
+    chosen, paired = on_position or _ignore, on_other or _ignore
+    return _arcs(data=payload, key=key, on_position_change=chosen, on_other_change=paired).position
+
+
+# ---- the logit lens ------------------------------------------------------------------------------
+
+_lens = _register("lens", *DRAWN, style="figure.css")
+
+
+def lens(payload: bytes, key: str, on_cell=None) -> list | None:
+    """Show a payload of viz.lens; the chosen cell as [row, column], or None before a choice.
+
+    `on_cell` is called as in `matrix`.
+    """
+    return _lens(data=payload, key=key, on_cell_change=on_cell or _ignore).cell

@@ -2,7 +2,8 @@
 // Knows no figure and no sentence: words come in the payload. Text enters the page only through
 // textContent. This file is put in front of each component's own script: define no name twice.
 
-const TYPES = { uint8: Uint8Array, int32: Int32Array, uint32: Uint32Array, float32: Float32Array };
+const TYPES = { uint8: Uint8Array, uint16: Uint16Array, int32: Int32Array, uint32: Uint32Array };
+TYPES.float32 = Float32Array;
 
 // The inverse of viz/payload.py: Uint8Array -> {meta, arrays: {name: {data, shape}}}.
 function unpack(bytes) {

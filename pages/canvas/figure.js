@@ -18,6 +18,8 @@
 //   notes(view)                     -> further lines of the tooltip; leave it out where none are
 //   chosen(meta)                    -> the item Python wants chosen, or null
 //   csv(view)                       -> lines; leave it out where there is no table
+// Where the payload's meta says `opens`, a click or Enter does not choose an item but opens it:
+// Python gets it as the trigger "open".
 function drawn(kind) {
   return component((host, port) => {
     const parts = figureParts(host, Boolean(kind.csv));
@@ -44,6 +46,7 @@ function drawn(kind) {
       frames();
       live.textContent = words("selected", item).join(", ");
     };
+    const open = (item) => port.setTriggerValue("open", item);
     const beside = (event) => kind.beside?.(view, event, choice.current) ?? null;
     const point = (item, x, y, named = item) => {
       hover = item;
@@ -60,9 +63,10 @@ function drawn(kind) {
     over.addEventListener("pointerleave", () => point(null));
     over.addEventListener("click", (event) => {
       const item = hover ?? kind.at(view, event) ?? beside(event); // what the tooltip names
-      if (item) choose(item);
+      if (item) (view.meta.opens ? open : choose)(item);
     });
     over.addEventListener("keydown", (event) => {
+      if (event.key === "Enter" && view.meta.opens && choice.current) return open(choice.current);
       const item = kind.after(view, event, choice.current);
       if (!item) return;
       event.preventDefault();

@@ -4,11 +4,10 @@
 
 export default drawn({
   state: "cell",
-  read: (meta, { values }) => ({
-    values: values.data,
-    shape: values.shape,
-    masked: values.data.some((value) => isMasked(value)),
-  }),
+  read: (meta, arrays) => {
+    const { values, shape } = whole(meta, arrays.values), shades = shadesOf(meta, values, arrays);
+    return { values, shape, shades, masked: (shades ?? values).some((value) => isMasked(value)) };
+  },
   place: placeMatrix,
   base: paintBase,
   over: paintOver,
@@ -23,6 +22,27 @@ export default drawn({
 });
 
 const isMasked = (value) => Number.isNaN(value) || value === -Infinity;
+
+// The cells in rows of equal length; those that were not sent, above the diagonal, are masked.
+function whole({ packed, first_row: first }, { data, shape }) {
+  if (!packed) return { values: data, shape };
+  const [rows, columns] = packed, values = new Float32Array(rows * columns).fill(NaN);
+  for (let row = 0, at = 0; row < rows; row++) {
+    const count = Math.min(columns, first + row + 1);
+    values.set(data.subarray(at, at + count), row * columns);
+    at += count;
+  }
+  return { values, shape: packed };
+}
+
+// Where rows have scales of their own, each cell as a part of full colour: NaN for one without.
+function shadesOf({ left_out: out }, values, { row_limits: limits }) {
+  if (!limits) return null;
+  const columns = values.length / limits.data.length;
+  return values.map((value, i) => {
+    return i % columns === out ? NaN : value / limits.data[Math.floor(i / columns)];
+  });
+}
 
 function valueAt({ values, shape }, row, column) {
   return values[row * shape[1] + column];
@@ -42,7 +62,13 @@ function cellWords(view, [row, column]) {
     row_index: meta.first_row + row, column_index: columnNumber(meta, column),
     row_title: meta.row_title, column_title: meta.column_title,
     value: isMasked(value) ? meta.labels.masked : shown,
+    share: view.shades && !isMasked(value) ? shareWords(view, row * view.shape[1] + column) : "",
   };
+}
+
+function shareWords({ meta, shades }, index) {
+  const share = shades[index], { left_out: without, share: words } = meta.labels;
+  return isMasked(share) ? without : fill(words, { share: digits(share, 4) });
 }
 
 // The number as it fits into a cell: two or three digits.
@@ -56,8 +82,9 @@ function brief(value) {
 }
 
 // The index of the largest magnitude in a block of cells: what a pixel shows that covers several.
-// Masked cells lose to any number.
-function strongest({ values, shape }, row0, row1, column0, column1) {
+// Masked cells lose to any number. Where rows have scales of their own, the strongest colour.
+function strongest({ values: numbers, shades, shape }, row0, row1, column0, column1) {
+  const values = shades ?? numbers;
   let best = row0 * shape[1] + column0, most = -1;
   for (let row = row0; row < row1; row++) {
     for (let i = row * shape[1] + column0; i < row * shape[1] + column1; i++) {
@@ -77,6 +104,11 @@ function codeOf(value, { palette, limit, low }) {
   const amount = low ? Math.log(value / low) / Math.log(limit / low) : value / limit;
   const part = palette === "signed" ? (amount + 1) / 2 : amount;
   return Math.round(255 * Math.min(1, Math.max(0, part)));
+}
+
+// The same of a cell, by its index.
+function codeAt({ meta, values, shades }, index) {
+  return shades ? codeOf(shades[index], { limit: 1 }) : codeOf(values[index], meta);
 }
 
 // Names as a file has them: those that repeat carry their number, as they do where one points.

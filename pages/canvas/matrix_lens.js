@@ -83,7 +83,8 @@ function paintLensName(context, { meta, theme, place }, row) {
 
 function paintLensCell(context, view, [row, column], box, here) {
   const { meta, theme, place, luts } = view, [x, y, width, height] = box;
-  const middle = x + width / 2, value = valueAt(view, row, column), code = codeOf(value, meta);
+  const middle = x + width / 2, value = valueAt(view, row, column);
+  const code = codeAt(view, row * view.shape[1] + column);
   context.fillStyle = here ? theme.text : theme.faint;
   const name = ellipsis(context, String(columnName(meta, column)), width - 2);
   context.fillText(name, middle, place.lens.names);
@@ -92,7 +93,7 @@ function paintLensCell(context, view, [row, column], box, here) {
     const colour = luts[theme.dark ? 1 : 0].subarray(code * 3, code * 3 + 3);
     context.fillStyle = `rgb(${colour.join()})`;
     context.fillRect(...box);
-    context.fillStyle = inkOn(view, value);
+    context.fillStyle = inkOn(view, code);
     context.fillText(brief(value), middle, y + height / 2 + 0.5);
   }
   if (!here) return;

@@ -16,7 +16,8 @@ function paintBase(canvas, view) {
   paintLegend(context, view);
 }
 
-function paintCells(context, { meta, values, shape, theme, luts, place }) {
+function paintCells(context, view) {
+  const { theme, luts, place } = view;
   const { across, down, ratio } = place;
   const colours = pixelTable(luts[theme.dark ? 1 : 0]), hatch = pixelOf(rgbOf(theme.line));
   const stripe = Math.round(6 * ratio), ink = Math.max(1, Math.round(ratio));
@@ -29,7 +30,7 @@ function paintCells(context, { meta, values, shape, theme, luts, place }) {
       for (let x = 0; x < wide; x++) {
         if (across.from[x] < 0) continue;
         const span = [down.from[y], down.to[y], across.from[x], across.to[x]];
-        codes[x] = codeOf(values[strongest({ values, shape }, ...span)], meta);
+        codes[x] = codeAt(view, strongest(view, ...span));
       }
     }
     for (let x = 0; x < wide; x++) {
@@ -136,7 +137,7 @@ function paintNumbers(context, view) {
     for (let column = 0; column < columns; column++) {
       const [x, y, width, height] = cellBox(view, [row, column]);
       const value = valueAt(view, row, column);
-      context.fillStyle = inkOn(view, value);
+      context.fillStyle = inkOn(view, codeAt(view, row * columns + column));
       context.fillText(fitting(context, value, width - 5), x + width / 2 - 1, y + height / 2);
     }
   }
@@ -150,9 +151,8 @@ function fitting(context, value, width) {
   return texts.find((text) => context.measureText(text).width <= width) ?? "";
 }
 
-// Black or white, whichever reads better on the value's colour.
-function inkOn({ meta, theme, luts }, value) {
-  const code = codeOf(value, meta);
+// Black or white, whichever reads better on the colour.
+function inkOn({ theme, luts }, code) {
   if (code < 0) return theme.faint;
   const colour = luts[theme.dark ? 1 : 0].subarray(code * 3, code * 3 + 3);
   return luminanceOf(colour) > 0.18 ? "#000000" : "#ffffff";

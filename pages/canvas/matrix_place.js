@@ -97,8 +97,12 @@ function severalOf({ meta, shape: [rows, columns] }, width, height) {
 }
 
 function legendOf({ meta, masked }) {
-  const low = digits(meta.low || (meta.palette === "signed" ? -meta.limit : 0), 3);
-  return { low, high: digits(meta.limit, 3), masked: masked ? meta.labels.masked : "" };
+  const { low, high, hatched, masked: words } = meta.labels;
+  const least = meta.low || (meta.palette === "signed" ? -meta.limit : 0);
+  return {
+    low: low ?? digits(least, 3), high: high ?? digits(meta.limit, 3),
+    masked: masked ? hatched ?? words : "",
+  };
 }
 
 // The cell's rectangle, at least `least` pixels on each side so that a frame stays visible.

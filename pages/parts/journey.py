@@ -11,7 +11,7 @@ PLACES = {  # the stops in order, with what a link to each keeps beside the choi
     "start": (),
     "tokens": ("op", "pos", "cell", "ask", "system", "reply", "follow"),
     "embedding": ("op", "pos", "cell", "at", "ask"),
-    "block": ("layer", "head", "op", "walk", "together", "pos", "cell"),
+    "block": ("layer", "head", "op", "walk", "together", "pos", "cell", "by"),
     "positions": ("layer", "head", "op", "pos", "cell", "at", "key_at", "factor"),
     "output": ("op", "pos", "cell"),
     "atlas": (

@@ -62,29 +62,43 @@ def _open(name):
         return open_model(name)
 
 
-def spec() -> RunSpec:
-    """What the controls say."""
-    prompt, control = session.prompt(), bool(session.get("control"))
+def spec(prompt: str | None = None) -> RunSpec:
+    """What the controls say; of another text than the reader's, if one is given."""
+    prompt = session.prompt() if prompt is None else prompt
+    control = bool(session.get("control"))
     if st.session_state.get("mode") == "chat":
         return RunSpec(model_name(), messages=[("user", prompt)], control=control)
     return RunSpec(model_name(), prompt=prompt, control=control)
 
 
-def trace(heading=None, numbers: bool = True):
+def trace(heading=None, numbers: bool = True, how=run):
     """The run of what the controls say; or a sentence that says why there is none, and the page
-    ends there. numbers: whether the page shows computed ones, which must be finite then.
+    ends there. numbers: whether the page shows computed ones, which must be finite then. how: what
+    makes the trace of a spec, where the page needs more of the same pass.
     """
     opened = model(heading)
     try:
         wanted = spec()
         _check_length(opened, wanted)
         with st.spinner(text("run.running")), COMPUTE:
-            done = run(wanted)
+            done = how(wanted)
             if numbers:
                 check_stream(done)
             return done
     except TokenwalkError as error:
         _refuse(error, heading)
+
+
+def another(prompt: str):
+    """The run of another text under the same controls. TokenwalkError where there is none: for the
+    caller to say, since the page has its own run to show.
+    """
+    opened, wanted = model(), spec(prompt)
+    _check_length(opened, wanted)
+    with st.spinner(text("run.running")), COMPUTE:
+        done = run(wanted)
+        check_stream(done)
+        return done
 
 
 def compute(function, *args):

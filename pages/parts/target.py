@@ -19,9 +19,13 @@ def chosen(trace, position: int) -> int:
     return run.compute(guess, trace, position, 1).top[0].id if id is None else id
 
 
-def against(trace) -> int | None:
-    """The id of the token whose logit is taken away; None for none."""
-    return session.below("against", trace.config.vocab)
+def against(trace, position: int) -> int:
+    """The id of the token whose logit is taken away; by default the most probable of the others."""
+    token, id = chosen(trace, position), session.below("against", trace.config.vocab)
+    if id not in (None, token):
+        return id
+    first, second = run.compute(guess, trace, position, 2).top
+    return second.id if first.id == token else first.id
 
 
 def pick(trace, position: int, *, difference: bool = False) -> None:
@@ -33,15 +37,15 @@ def pick(trace, position: int, *, difference: bool = False) -> None:
         _list("target", ids, chosen(trace, position), trace, text("target.token"))
         _own("target", trace, position)
         if difference:
-            none = text("target.nobody")
-            _list("against", [None, *ids], against(trace), trace, text("target.against"), none)
+            others = [id for id in ids if id != chosen(trace, position)]
+            _list("against", others, against(trace, position), trace, text("target.against"))
             _own("against", trace, position)
     for name in ("target", "against"):
         if note := st.session_state.pop(f"{name}_note", None):
             html.show(f'<p class="tw-caption">{note}</p>')
 
 
-def _list(name, ids, now, trace, label, none=""):
+def _list(name, ids, now, trace, label):
     """Candidates; the chosen one is among them, whatever it is."""
     options, key = [*ids, *[now] * (now not in ids)], f"{name}_list"
     display = trace.model.tokenizer.display
@@ -49,7 +53,7 @@ def _list(name, ids, now, trace, label, none=""):
     st.selectbox(
         label,
         options,
-        format_func=lambda id: none if id is None else display(id),
+        format_func=display,
         key=key,
         on_change=lambda: session.put(**{name: st.session_state[key]}),
         width=220,

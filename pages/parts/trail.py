@@ -49,6 +49,8 @@ def go(to: Place) -> None:
             own["at_head"] = to.head
         if session.get("walk") != "short" or to.op not in walk.SHORT:
             own["walk"] = session.WALKS[0]
+    elif to.layer is not None:  # a page that explains a number of the sidebar's layer and head
+        own |= {"at_layer": to.layer, "at_head": to.head}
     if to.page == session.get("page"):
         session.put(op=to.step, **own)
     else:

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from viz.atlas import LABELS, atlas
 from viz.payload import pack
 
 CANVAS = Path(__file__).parents[2] / "pages" / "canvas"
@@ -357,7 +358,7 @@ def test_the_title_of_a_short_strip_stands_beside_it(tmp_path):
 
 @pytest.mark.parametrize("width", [300, 383, 520, 900])
 def test_atlas_maps_fill_the_width(tmp_path, width):
-    view = "{shape: [30, 9, 5, 5], meta: {limit: 1}, theme: {}}"
+    view = "{shape: [30, 9], meta: {limit: 1, grid: true, labels: {}}, theme: {}}"
     place, last = answer(
         f"((p) => [p, mapCorner(p, 29, 8)])(placeAtlas({view}, {width}, 60))",
         tmp_path,
@@ -368,3 +369,68 @@ def test_atlas_maps_fill_the_width(tmp_path, width):
     )
     assert width - 5 <= last[0] + place["side"] <= width
     assert 2 <= place["step"] - place["side"] < 3
+
+
+ATLAS = ("common.js", "figure.js", "saving.js", "atlas.js")
+
+
+@pytest.mark.parametrize("n", [1, 6, 24, 270])
+@pytest.mark.parametrize("width", [300, 850])
+def test_sorted_maps_find_back_their_heads(tmp_path, n, width):
+    """Every slot leads to the head whose map stands there, and no map to another's."""
+    order = [divmod(i * 7 % 270, 9) for i in range(n)]
+    maps, words = np.zeros((30, 9, 2, 2), np.float32), dict.fromkeys(LABELS, "")
+    data = atlas(maps, framed=None, labels=words, shown=order, names=["x"] * n)
+    read = "const {meta, arrays} = unpack(bytes); const view = {meta, theme: {}, "
+    read += f"...readAtlas(meta, arrays)}}; view.place = placeAtlas(view, {width}, 60); return ["
+    slots, back, beyond = answer(
+        f"(() => {{ {read} view.items.map((item) => slotOf(view, item)),"
+        " view.items.map((item) => itemIn(view, slotOf(view, item))),"
+        " [slotOf(view, [29, 9]), itemIn(view, [-1, 0]), itemIn(view, [0, 99])]]; })()",
+        tmp_path,
+        *ATLAS,
+        data=data,
+    )
+    assert back == [list(each) for each in order] and beyond == [None, None, None]
+    assert len({tuple(slot) for slot in slots}) == n
+
+
+@pytest.mark.parametrize(
+    "key, before, after",
+    [
+        ("ArrowRight", [0, 1], [0, 2]),  # on from the end of a row
+        ("ArrowLeft", [0, 2], [0, 1]),
+        ("ArrowDown", [0, 1], [1, 0]),
+        ("ArrowDown", [1, 0], [1, 0]),  # there is no further row
+        ("ArrowUp", [0, 0], [0, 0]),
+        ("Home", [1, 1], [0, 0]),
+        ("End", [0, 1], [1, 1]),
+        ("ArrowRight", None, [0, 0]),
+        ("ArrowRight", [7, 7], [0, 0]),  # a head whose map is not shown
+        ("x", [0, 1], None),
+    ],
+)
+def test_keys_walk_through_a_list_of_maps(tmp_path, key, before, after):
+    """Five maps in rows of two."""
+    items = [[0, 0], [0, 1], [0, 2], [1, 0], [1, 1]]
+    items = json.dumps(items)
+    view = f"{{items: {items}, meta: {{grid: false}}, place: {{columns: 2, rows: 3}}, where: "
+    view += f"new Map({items}.map((item, i) => [String(item), i]))}}"
+    call = f"headAfterKey({view}, {{key: {json.dumps(key)}}}, {json.dumps(before)})"
+    assert answer(call, tmp_path, *ATLAS) == after
+
+
+@pytest.mark.parametrize(
+    "meta, spans, expected",
+    [
+        ({"first": True}, "0, 3, 0, 3", [2, 0]),
+        ({"first": False}, "0, 3, 0, 3", [1, 1]),
+        ({"first": True, "windows": [2]}, "2, 3, 0, 3", [2, 2]),  # key 0 is outside
+        ({"first": True}, "0, 1, 1, 3", None),  # later keys
+    ],
+)
+def test_the_strongest_cell_that_is_seen(tmp_path, meta, spans, expected):
+    """Of the map 0.1 / 0.3 0.6 / 0.7 0 0.2."""
+    meta = json.dumps({"cells": 3, "windows": [], **meta})
+    view = f"{{codes: [1, 3, 6, 7, 0, 2], items: [[0, 0]], meta: {meta}}}"
+    assert answer(f"strongestSeen({view}, 0, {spans})", tmp_path, *ATLAS) == expected

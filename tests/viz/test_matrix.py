@@ -104,3 +104,26 @@ def test_the_layout_travels_and_has_quiet_defaults():
 def test_refusals_say_what_is_wrong(values, changes, said):
     with pytest.raises(ValueError, match=said):
         made(values, **changes)
+
+
+# ---- scales of each row, and half of a map -------------------------------------------------------
+
+
+def test_a_packed_map_holds_the_cells_up_to_the_diagonal_and_no_other():
+    values = np.arange(12, dtype=np.float32).reshape(3, 4)
+    meta, arrays = made(values, causal=True, packed=True, first_row=1)
+    assert meta["packed"] == [3, 4]
+    np.testing.assert_array_equal(arrays["values"], [0, 1, 4, 5, 6, 8, 9, 10, 11])
+    assert made(values)[0]["packed"] is None
+    with pytest.raises(ValueError, match="above the diagonal"):
+        made(values, packed=True)
+
+
+def test_rows_with_scales_of_their_own_send_one_limit_each():
+    meta, arrays = made(np.eye(2), palette="amount", row_limits=[0.5, 0], left_out=1)
+    assert arrays["row_limits"].tolist() == [0.5, 0] and meta["left_out"] == 1
+    assert made(np.eye(2))[1].keys() == {"values", "lut_light", "lut_dark"}
+    wrong = [("signed", [1, 1]), ("amount", [1]), ("amount", [-1, 1]), ("amount", [np.nan, 1])]
+    for palette, limits in wrong:
+        with pytest.raises(ValueError, match="row_limits"):
+            made(np.eye(2), palette=palette, row_limits=limits)

@@ -1,8 +1,72 @@
-"""Stub."""
+"""One head: its map of scores, weights or what is read, the chosen cell in words, the row of the
+chosen query, and the heads that share its keys and values.
 
+Knows core's map of a head and words; no maths.
+"""
+
+import streamlit as st
+
+from core.analyse import headmap, source
+from pages.parts import inputs, run, session
+from pages.parts.html import Token, number, percent
 from pages.parts.views import Shown
+from pages.parts.words import text
+from pages.views.atlas import head_cell, head_maps, head_row, head_shared
+
+HERE = "atlas.head"
+SCALES = ("fixed", "log", "row", "rest")  # how the colours of weights run; the first is the default
 
 
 def view(trace, position: int) -> Shown:
-    """Stub."""
-    return Shown(lambda: None, {})
+    """The chosen head around the cell of the chosen query and key."""
+    layer, head = session.layer_and_head(trace.config)
+    found = run.compute(headmap.head_map, trace, layer, head)
+    chosen = session.below("key_at", len(trace.ids))
+    key = found.telling(position) if chosen is None else chosen
+    code = (headmap.head_map, headmap.read_of, headmap.HeadMap, headmap.without_first)
+    return Shown(
+        lambda: _draw(trace, found, position, key),
+        {"layer": layer, "head": head},
+        lambda: run.compute(_answer, trace, found, position),
+        source.of(*code),
+        found.arrays,
+    )
+
+
+def _answer(trace, found, position):
+    """Whether the key that is looked at most is the one most is read from, here and at the first
+    token.
+    """
+    here, first = headmap.row(trace, found, position), headmap.first_token(found)
+    return {
+        "looked": Token(trace.tokens[here.looked]),
+        "looked_at": here.looked,
+        "weight": number(here.weight),
+        "read": Token(trace.tokens[here.read]),
+        "read_at": here.read,
+        "part": percent(here.part),
+        "first_weight": percent(first[0]),
+        "first_part": percent(first[1]),
+    }
+
+
+def _draw(trace, found, position, key):
+    with st.container(horizontal=True, key="head_controls", gap="medium"):
+        kinds = tuple(kind for kind in head_maps.KINDS if kind != "capped" or _caps(found))
+        kind = _choice("kind", kinds)
+        scale = _choice("scale", SCALES) if kind in ("weights", "carried") else ""
+    head_maps.show(trace, found, (position, key), kind, scale)
+    head_cell.show(trace, found, position, key)
+    head_row.show(trace, found, position, key, kind == "carried")
+    head_shared.show(trace, found)
+
+
+def _caps(found):
+    return found.capped is not None
+
+
+def _choice(name, options):
+    key, label = f"head_{name}", text(f"{HERE}.{name}")
+    return inputs.choice(
+        name, options, key=key, label=label, called=lambda each: text(f"{HERE}.{name}_{each}")
+    )

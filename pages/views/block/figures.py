@@ -5,6 +5,7 @@ from pages.views.block import (
     heads,
     mask,
     mix,
+    muting,
     neurons,
     norm,
     product,
@@ -37,3 +38,5 @@ def draw(step) -> None:
     """The figures of an op around the chosen cell."""
     fitting = BY_OP.get(step.id) or BY_KIND[step.op.kind]
     fitting(step)
+    if step.id in muting.STEPS:
+        muting.draw(step)

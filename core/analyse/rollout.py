@@ -1,0 +1,142 @@
+"""Attention rollout: the mean map of every layer, multiplied through the layers, as if a token were
+handed on along the weights alone. Reads a trace once, and knows maps after that; no figures.
+
+Abnar & Zuidema 2020 (arXiv 2005.00928), section 3, for encoders: A_l is the mean over the heads of
+layer l, Â_l = ½ A_l + ½ I stands for attention and the residual stream beside it, and R_l = Â_l
+R_{l-1} with R_0 = I. Row i of R_l says how the token at i, after layer l, is made of the tokens of
+the text. Values, the output projection and the MLP are left out.
+
+Two variants of ours for causal models with a sink. "rest": in each A_l the column of the first
+token is left out and every row divided by what is left; then the second token sees nobody else and
+takes over. "parked": what a row gives the first token counts as staying with itself. Row 0 stays
+itself in both.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.record.trace import freeze
+from core.store import ByteStore
+
+from .agreement import Agreement, compare
+
+MEANS = ByteStore(128 << 20)
+KINDS = ("whole", "rest", "parked")
+CLOSE = 2e-5  # what rounding in float32 through many layers may make of a share
+
+
+def means(trace) -> np.ndarray:
+    """The mean map of each layer: float32 [layer, query, key], read-only. The attention of each
+    layer is run again once.
+    """
+
+    def made():
+        maps = trace.each_layer("attn.weights")
+        return freeze(np.stack([weights.mean(axis=0) for weights in maps]))
+
+    return MEANS.get(trace.key, made, lambda found: found.nbytes)
+
+
+def without_first(mean: np.ndarray) -> np.ndarray:  # [query, key] -> [query, key]
+    """A mean map without what the first token gets: every row divided by the rest. A row with
+    nothing left looks at itself.
+    """
+    rest = mean.copy()
+    rest[:, 0] = 0
+    left = rest.sum(axis=1, keepdims=True)
+    nothing = left[:, 0] == 0
+    rest[nothing, nothing] = 1  # row i, key i
+    return np.divide(rest, np.where(left == 0, 1, left), out=rest)
+
+
+def parked(mean: np.ndarray) -> np.ndarray:  # [query, key] -> [query, key]
+    """A mean map in which what a row gives the first token stays with the row's own."""
+    kept, place = mean.copy(), np.arange(1, len(mean))
+    kept[place, place] += kept[1:, 0]
+    kept[1:, 0] = 0
+    return kept
+
+
+def _step(mean, kind):
+    """A_l as the variant has it."""
+    return {"whole": lambda mean: mean, "rest": without_first, "parked": parked}[kind](mean)
+
+
+def rollout(means, kind: str = "whole") -> np.ndarray:  # [layer, query, key] -> [query, key]
+    """R of the last layer, all rows."""
+    found = np.eye(means.shape[1], dtype=np.float32)
+    for mean in means:
+        found = (_step(mean, kind) @ found + found) / 2
+    return found
+
+
+def rows(means, position: int, kind: str = "whole") -> np.ndarray:  # -> [layer + 1, key]
+    """Row `position` of R_0, R_1, ...: what the token is made of before the first layer and after
+    each. float32; keys after the position are left out: a token is made of none of them.
+
+    Found without a whole R: for each layer a row of I goes through its Â and those before it.
+    """
+    n = position + 1
+    found = np.zeros((len(means) + 1, n), np.float32)
+    found[:, position] = 1
+    for layer in range(len(means) - 1, -1, -1):
+        below = found[layer + 1 :]
+        below[:] = (below @ _step(means[layer, :n, :n], kind) + below) / 2
+    return found
+
+
+def column(means, layer: int, key: int, n: int, kind: str = "whole") -> np.ndarray:  # -> [query]
+    """How much of `key` is in each of the first n tokens after `layer` layers: a column of R."""
+    found = np.zeros(n, np.float32)
+    found[key] = 1
+    for mean in means[:layer]:
+        found = (_step(mean[:n, :n], kind) @ found + found) / 2
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class Terms:
+    """One number of R_l as the sum that makes it, over the tokens k up to the row's own.
+
+    Attributes:
+        step: Â_l[i, k]. before: R_{l-1}[k, j]. products: of both, float64 [key]. share: the number
+        as `rows` has it. agreement: of the sum with it.
+    """
+
+    step: np.ndarray
+    before: np.ndarray
+    products: np.ndarray
+    share: float
+    agreement: Agreement
+
+
+def terms(means, share: float, layer: int, position: int, key: int, kind: str = "whole") -> Terms:
+    """What made R_l[position, key], for l = layer + 1: the way through every token between.
+
+    share: the same number, found by `rows`. The factors before come down the column of `key`, so
+    nothing is used twice. layer: counts from 0.
+    """
+    n = position + 1
+    step = _step(means[layer, :n, :n], kind)[position] / 2
+    step[position] += 0.5
+    before = column(means, layer, key, n, kind)
+    products = step.astype(np.float64) * before
+    return Terms(step, before, products, share, compare(products.sum(), share, CLOSE))
+
+
+def sums(found) -> Agreement:  # [layer + 1, key]
+    """Whether every row of shares sums to 1."""
+    return compare(found.sum(axis=1, dtype=np.float64), np.ones(len(found)), CLOSE)
+
+
+def first_above(shares, least: float = 0.5) -> int | None:  # [layer + 1] -> layer
+    """After how many layers a share is above `least` for the first time; None where it never is."""
+    above = np.flatnonzero(shares > least)
+    return int(above[0]) if len(above) else None
+
+
+def telling_key(shares) -> int:  # [key]
+    """The token that a row is most made of besides itself and the first; itself where none is."""
+    between = shares[1:-1]
+    return 1 + int(between.argmax()) if len(between) else len(shares) - 1

@@ -1,0 +1,150 @@
+"""The chosen cell of the logit lens: its first candidates, its column as a curve, and the last row
+beside the run. Knows core's window, charts and words.
+"""
+
+from core.analyse import lens
+from pages.parts import charts, explanation, run, session, style, words
+from pages.parts.html import Made, number, percent
+from pages.parts.words import text
+from pages.views.lens.layers_grid import HERE, row_name
+from viz.curves import Line, curves
+from viz.figure import bars
+
+FIRST = 20  # candidates of a cell
+LONGEST = 14  # letters of a token beside a bar
+MOST_TICKS = 16  # names below a curve
+
+
+def since(place, row: int) -> str:
+    """Where the stream of a row was read, as HTML."""
+    point = place.found.points[row]
+    kind = "attention" if point % 2 else "end" if point == place.found.points[-1] else "block"
+    return words.html(f"{HERE}.since.{kind if point else 'input'}", layer=(point - 1) // 2)
+
+
+def first_tokens(place) -> None:
+    """The most probable tokens of the cell; a click on one makes it the token that is followed."""
+    ids, probs = zip(*place.found.first_tokens(place.row, place.column, FIRST), strict=True)
+    names, n = [place.display(id) for id in ids], len(ids)
+    words.heading(f"{HERE}.first", n=n, **place.values())
+    words.caption(f"{HERE}.first_caption", where=Made(since(place, place.row)))
+    chosen = ids.index(place.target) if place.target in ids else None
+    drawn = bars(
+        [_short(name) for name in names],
+        probs,
+        role_name="logits",
+        title=text(f"{HERE}.prob_axis"),
+        digits=".1%",
+        chosen=chosen,
+        upper=1.15 * max(probs),
+        dark=style.dark(),
+    )
+    charts.clickable(
+        drawn,
+        "lens_first",
+        lambda at: session.put(target=ids[at]),
+        name="lens_first",
+        alt=text(f"{HERE}.first_alt", n=n),
+        names=names,
+        chosen=chosen,
+    )
+    rows = [(rank, *each) for rank, each in enumerate(zip(names, ids, probs, strict=True), 1)]
+    charts.save("lens_first", ("rank", "token", "id", "probability"), rows)
+
+
+def _short(name):
+    return name if len(name) <= LONGEST else name[: LONGEST - 1] + "…"
+
+
+# ---- the column ----------------------------------------------------------------------------------
+
+
+def column(place) -> None:
+    """The chosen column in the measure that colours the grid, and since when its token is first."""
+    words.heading(f"{HERE}.column", **place.values())
+    lines, points = _lines(place), len(place.found.points)
+    every = -(-points // MOST_TICKS)
+    names = [_tick(place, row) if row % every == 0 else "" for row in range(points)]
+    drawn = curves(
+        names,
+        lines,
+        title=text(f"{HERE}.curve.{place.by}"),
+        moment_title=text("axes.layer"),
+        chosen=place.row,
+        upper=1.05 if place.by == "prob" else None,
+        ranks=place.by == "rank",
+        dark=style.dark(),
+    )
+    charts.clickable(
+        drawn,
+        "lens_column",
+        lambda row: session.put(cell=place.found.points[row]),
+        name=f"lens_column_{place.by}",
+        alt=text(f"{HERE}.curve.alt", name=text(f"{HERE}.curve.{place.by}")),
+    )
+    head = ("after", *(f"{place.by}_{n}" for n in range(1, len(lines) + 1)))
+    shown = zip(*(line.values for line in lines), strict=True)
+    rows = [(row_name(place, row), *values) for row, values in enumerate(shown)]
+    charts.save("lens_column", head, rows)
+    _settled(place)
+
+
+def _tick(place, row):
+    """The name of a row below a curve: the number of its layer, where that is enough."""
+    points = place.found.points
+    if points[row] == 0 or (points[row] % 2 and 0 in points):
+        return row_name(place, row)
+    return str((points[row] - 1) // 2)
+
+
+def _lines(place):
+    """One line, or one for each of two tokens: the answer, and another that is followed."""
+    found, column = place.found, place.column
+    if place.by == "entropy":
+        return [_line(place, found.entropy[:, column], "residual")]
+    if place.by == "divergence":
+        return [_line(place, found.divergence[:, column], "residual")]
+    answer = int(found.top[-1, column])
+    if place.by == "rank":
+        return [_line(place, found.ranks_of(place.target)[:, column], "logits", place.target)]
+    ids = dict.fromkeys((answer, place.target))
+    roles = ("logits", "attention")
+    return [
+        _line(place, found.probs_of(id)[:, column], role, id)
+        for id, role in zip(ids, roles, strict=False)
+    ]
+
+
+def _line(place, values, role, id=None):
+    shown = {"prob": percent, "rank": "{:,}".format}.get(place.by, lambda value: number(value, 3))
+    token = "" if id is None else place.display(id)
+    named = {} if id is None else {"token": token}
+    details = [
+        text(f"{HERE}.curve.{place.by}_hover", row=row_name(place, row), value=shown(each), **named)
+        for row, each in enumerate(values.tolist())
+    ]
+    return Line(token, values.tolist(), role, details)
+
+
+def _settled(place):
+    """Since when the followed token is first; or that it is not."""
+    ranks = place.found.ranks_of(place.target)[:, place.column].tolist()
+    row = lens.first_since(ranks)
+    if row is None:
+        words.caption(f"{HERE}.never", rank=f"{ranks[-1]:,}", **place.values())
+    else:
+        words.caption(f"{HERE}.settled", since=Made(since(place, row)), **place.values())
+
+
+# ---- the check -----------------------------------------------------------------------------------
+
+
+def check(place) -> None:
+    """The last row beside the logits that the run itself gives at the chosen position."""
+    agreement = run.compute(lens.agreement, place.trace, place.found, place.position)
+    largest = float(abs(place.found.logits[-1, place.column]).max())
+    said = words.html(f"{HERE}.check", **place.values())
+    lines = [(words.html(f"{HERE}.largest"), number(largest))]
+    if place.trace.config.logit_softcap:
+        lines.append((words.html(f"{HERE}.check_capped"), ""))
+    explanation.agreed(agreement, lines, said)

@@ -1,0 +1,150 @@
+"""The logit lens on several positions: its last row is the run's own output, its other rows are
+those that a second, plain computation gives.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from core import RunSpec, run
+from core.analyse import lens
+from core.model.tap import Edit
+from tests.conftest import SMOLLM
+from tests.core.conftest import EACH_FAMILY
+
+IDS = (258, 273, 34, 264, 51, 52, 297, 298, 277, 40)
+EACH_KIND = pytest.mark.parametrize("kind", lens.KINDS)
+
+
+def test_points_by_hand(tiny):
+    assert tiny.config.n_layers == 2
+    assert lens.points_of(tiny.config, "block") == (0, 2, 4)
+    assert lens.points_of(tiny.config, "attention") == (1, 3, 4)
+    assert lens.points_of(tiny.config, "both") == (0, 1, 2, 3, 4)
+
+
+def test_a_point_that_is_not_read_is_shown_by_the_row_before():
+    assert [lens.row_of((0, 2, 4), point) for point in (None, 0, 1, 2, 3, 4, 9)] == [
+        2, 0, 0, 1, 1, 2, 2,
+    ]  # fmt: skip
+    assert lens.row_of((1, 3, 4), 0) == 0
+
+
+def test_windows_follow_each_other_and_the_last_ends_with_the_text():
+    assert lens.span(9, 10, 6) == lens.span(4, 10, 6) == (4, 10)
+    assert lens.span(3, 10, 6) == lens.span(0, 10, 6) == (0, 4)
+    assert lens.span(0, 1, 6) == (0, 1) and lens.span(2, 6, 6) == (0, 6)
+    for n in range(1, 30):
+        spans = [lens.span(position, n, 6) for position in range(n)]
+        assert all(a <= position < b for position, (a, b) in enumerate(spans))
+        assert sum(b - a for a, b in set(spans)) == n
+
+
+@pytest.mark.parametrize(
+    "ranks, since",
+    [([1, 1], 0), ([3, 1, 1], 1), ([1, 2, 1], 2), ([1, 1, 2], None), ([1], 0), ([5], None)],
+)
+def test_since_when_a_token_is_first_by_hand(ranks, since):
+    assert lens.first_since(ranks) == since
+
+
+def test_entropy_and_divergence_by_hand():
+    halves, quarters = np.log([[0.5, 0.5]]), np.log([[0.25, 0.75]])
+    log_p, p, log_sum = lens.distribution(halves + 7)
+    log_q, q, _ = lens.distribution(quarters - 300)
+    np.testing.assert_allclose(p, [[0.5, 0.5]])
+    assert log_sum == pytest.approx([7])
+    assert lens.entropy(log_p, p) == pytest.approx([np.log(2)])
+    by_hand = 0.5 * np.log(0.5 / 0.25) + 0.5 * np.log(0.5 / 0.75)
+    assert lens.divergence(log_p, p, log_q) == pytest.approx([by_hand])
+    assert lens.divergence(log_q, q, log_p) != pytest.approx([by_hand])
+    assert lens.divergence(log_p, p, log_p) == [0]
+
+
+@EACH_KIND
+@EACH_FAMILY
+def test_the_last_row_is_the_output_and_the_others_agree_with_a_plain_one(case, kind, trace_of):
+    trace = trace_of(case)
+    found, n = lens.window(trace, kind, 30), trace.config.n_layers
+    column = 30 - found.first
+    for each in range(found.top.shape[1]):
+        assert lens.agreement(trace, found, found.first + each).equal
+    assert int(found.top[-1, column]) == int(trace.logits(30).argmax())
+    assert (found.divergence[-1] == 0).all() and found.decided[-1].all()
+    np.testing.assert_allclose(found.probs_of(7)[-1, column], trace.probs(30)[7], rtol=1e-4)
+    probs = trace.probs(30).astype(np.float64)
+    assert found.entropy[-1, column] == pytest.approx(-(probs * np.log(probs)).sum(), rel=1e-4)
+    if kind != "attention":
+        plain = lens.lens(trace, 7, 30)
+        rows = [found.points.index(2 * layer + 2) for layer in range(n)]
+        np.testing.assert_array_equal(found.ranks_of(7)[rows, column], plain.ranks)
+        np.testing.assert_allclose(found.probs_of(7)[rows, column], plain.probs, rtol=1e-4)
+
+
+@EACH_FAMILY
+def test_the_stream_after_attention_is_the_recorded_one(case, trace_of):
+    trace = trace_of(case)
+    again = lens.after_attention(trace, 20, 33)
+    for layer in range(trace.config.n_layers):
+        recorded = trace.read("resid_mid", layer)[20:33]
+        np.testing.assert_allclose(again[layer], recorded, rtol=2e-5, atol=2e-5)
+
+
+def test_it_is_that_of_an_edited_run_too(tiny_name):
+    edits = (Edit("attn.mix", layer=1, head=0), Edit("resid_mid", layer=0, kind="scale", value=2))
+    trace = run(RunSpec(tiny_name, ids=IDS, edits=edits))
+    for layer in (0, 1):
+        recorded = trace.read("resid_mid", layer)[3:7]
+        again = lens.after_attention(trace, 3, 7)[layer]
+        np.testing.assert_allclose(again, recorded, rtol=2e-5, atol=2e-5)
+
+
+def test_the_norm_is_that_of_each_row(tiny_name):
+    """By the formula alone: x / sqrt(mean(x^2) + eps), times the weight, times the matrix."""
+    trace = run(RunSpec(tiny_name, ids=IDS))
+    found, w, c = lens.window(trace, "both", 9), trace.model.weights, trace.config
+    for point in found.points:
+        rows = trace.read("resid_mid", point // 2) if point % 2 else trace.stream[point // 2]
+        x = rows[found.first :].astype(np.float64)
+        h = x / np.sqrt((x**2).mean(axis=1, keepdims=True) + c.norm_eps) * w.final_norm
+        expected = h @ w.head.T.astype(np.float64)
+        row = found.points.index(point)
+        np.testing.assert_allclose(found.logits[row], expected, rtol=1e-4, atol=1e-4)
+
+
+def test_a_last_row_that_differs_is_found(tiny_name):
+    trace = run(RunSpec(tiny_name, ids=IDS))
+    found = lens.window(trace, "block", 5)
+    wrong = found.logits.copy()
+    wrong[-1, 5 - found.first, 3] += 1e-3
+    assert lens.agreement(trace, found, 5).equal
+    assert not lens.agreement(trace, replace(found, logits=wrong), 5).equal
+
+
+def test_a_window_is_bounded_kept_and_read_only(tiny_name, smollm):
+    trace = run(RunSpec(tiny_name, ids=IDS))
+    found = lens.window(trace, "block", 2)
+    assert lens.window(trace, "block", 9) is found and not found.logits.flags.writeable
+    for kind in lens.KINDS:
+        size = 4 * smollm.config.vocab * len(lens.points_of(smollm.config, kind))
+        assert 0 < size * lens.n_columns(smollm.config, kind) <= lens.LARGEST
+    huge = replace(smollm.config, vocab=2_000_000)
+    assert lens.n_columns(huge, "both") == 1
+
+
+def test_the_first_tokens_of_a_cell_are_in_order(tiny_name):
+    trace = run(RunSpec(tiny_name, ids=IDS))
+    found = lens.window(trace, "block", 9)
+    ids, probs = zip(*found.first_tokens(2, 9 - found.first, 20), strict=True)
+    expected = np.argsort(-trace.probs(9), kind="stable")[:20]
+    assert list(ids) == expected.tolist() and list(probs) == sorted(probs, reverse=True)
+    np.testing.assert_allclose(probs, trace.probs(9)[expected], rtol=1e-4)
+
+
+def test_paris_appears_late(smollm):
+    trace = run(RunSpec(SMOLLM, prompt="The Eiffel Tower is located in the city of"))
+    found = lens.window(trace, "block", 9)
+    ranks = found.ranks_of(7042)[:, 9 - found.first]
+    assert lens.first_since(ranks) == found.points.index(2 * 27 + 2)
+    assert found.n_early() < found.top.shape[1]

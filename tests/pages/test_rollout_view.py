@@ -1,0 +1,96 @@
+"""Rollout: the pictures hold the product of the mean maps of the run, and warn of it."""
+
+import re
+
+import numpy as np
+import pytest
+
+import lessons
+from core import RunSpec, run
+from core.analyse import rollout
+from tests.conftest import SMOLLM
+from tests.pages import reader
+from viz.payload import unpack
+
+EACH_LANGUAGE = pytest.mark.parametrize("lang", lessons.LANGUAGES)
+PROMPT = "When Mary and John went to the store, John gave a drink to"
+
+
+def open_view(**link):
+    app = reader.open_page("atlas", **({"op": "rollout", "prompt": PROMPT} | link))
+    assert not app.exception and not reader.notices(app, "error")
+    return app
+
+
+def pictures(app):
+    """The values of each picture by its kind, and what else is said of it."""
+    payloads = [each.proto.bytes for each in app.get("bidi_component") if each.proto.bytes]
+    unpacked = [unpack(payload) for payload in payloads]
+    named = [(meta, each["values"]) for meta, each in unpacked if "rollout" in meta.get("name", "")]
+    return {meta["name"].removeprefix("rollout_"): (values, meta) for meta, values in named}
+
+
+@pytest.fixture(scope="module")
+def product(smollm):
+    """R after every layer, as defined: float64 [layer + 1, query, key]."""
+    trace = run(RunSpec(SMOLLM, prompt=PROMPT))
+    found = [np.eye(len(trace.ids))]
+    for weights in trace.each_layer("attn.weights"):
+        mean = weights.astype(np.float64).mean(axis=0)
+        found.append((mean @ found[-1] + found[-1]) / 2)
+    return np.stack(found)
+
+
+@EACH_LANGUAGE
+def test_pictures_and_warning_are_of_this_run(product, lang):
+    app = open_view(lang=lang, layer=12, pos=11)
+    shown = pictures(app)
+    assert tuple(shown) == rollout.KINDS
+    np.testing.assert_allclose(shown["whole"][0], product[:, 11, :12], atol=1e-5)
+    for values, meta in shown.values():
+        np.testing.assert_allclose(values.sum(axis=1), np.ones(31), atol=1e-5)
+        assert meta["limit"] == 1 and meta["selected"][0] == 13
+    for kind in ("rest", "parked"):
+        assert not shown[kind][0][:, 0].any()
+    (warning,) = reader.notices(app)
+    passed = int((product[:, 11, 0] > 0.5).argmax())
+    assert f"{product[-1, 11, 0]:.1%}" in warning and f" {passed} " in warning
+    second = shown["rest"][0][-1, 1]
+    assert second > 0.5 and f"{second:.1%}" in reader.text(app)
+    assert reader.verdict(app) == "equal"
+
+
+@pytest.mark.parametrize("kind", rollout.KINDS)
+def test_a_cell_is_explained_as_a_sum(product, kind):
+    app = open_view(layer=5, pos=13, cell=4, kind=kind)
+    value = float(pictures(app)[kind][0][6, 4])
+    shown = "".join(reader.html(app))
+    assert f"{value:.6f}" in shown and reader.verdict(app) == "equal"
+    assert value > 0 and (kind != "whole" or value == pytest.approx(product[6, 13, 4], abs=1e-5))
+    (chosen,) = re.findall(r'data-part="(\d+)" tabindex="0" class="tw-here"', shown)
+    assert chosen == "4"
+
+
+def test_the_answer_says_what_is_left(product):
+    app = open_view(pos=13)
+    app.session_state["reveal"] = True
+    app.run()
+    lesson = lessons.view("en", "atlas.rollout")
+    assert not reader.missing(app, lesson.reveal)
+    assert reader.html(app) and f"{product[-1, 13, 13] * 100:.2g}%" in reader.text(app)
+
+
+@EACH_LANGUAGE
+def test_the_first_token_has_nothing_to_be_made_of(lang):
+    app = open_view(model="nano", prompt="The cat", pos=0, lang=lang)
+    (notice,) = reader.notices(app)
+    assert not pictures(app) and notice.startswith(
+        lessons.text(lang, "atlas.rollout.alone", token="T").split("T")[0].strip()
+    )
+
+
+@pytest.mark.parametrize("prompt", ["a b", "🙂\n\n\n", "cat cat cat cat"])
+def test_short_and_repeated_texts(prompt):
+    app = open_view(model="nano", prompt=prompt, layer=99, cell=99999, kind="nothing")
+    assert set(pictures(app)) == set(rollout.KINDS) and reader.verdict(app) == "equal"
+    assert app.session_state["cell"] is None

@@ -1,0 +1,72 @@
+"""Measure what a reader waits for on the pages that look inside (heads, layers' guesses), in
+Chromium, for a text of 128 and of 512 tokens. Prints medians, writes nothing.
+
+Knows the harness of the browser tests, the views and the keys of their controls. Every first paint
+is of a text that has not been run before, so that it counts the run, too: from the request, or from
+the press of Ctrl + Enter that the page itself sees, to two frames after all is on the page. Bytes
+are what the server sent over the socket in that time.
+"""
+
+import itertools
+import statistics
+from urllib.parse import urlencode
+
+from bench_views import BUTTONS, TIMES, clicked, keyed, presses, report, typed, warm_reader
+
+VIEWS = {
+    "atlas": "every head reading effect compare roles rollout".split(),
+    "lens": "layers parts neurons".split(),
+}
+BOUNDS = {128: 1.5, 512: 6.0}  # seconds of a first paint, by the tokens of the text
+WORDS = "cat dog man tree house river stone bird hand door".split()  # a token each, with its space
+CANVAS = "canvas.over"
+# by view: what a reader does there; each is measured on the text of the view's last first paint
+CONTROLS = {
+    "every": {
+        "with the first token, or without": clicked("atlas_scale", BUTTONS),
+        "another head by key": keyed("atlas_field", CANVAS, "ArrowLeft", "ArrowRight"),
+    },
+}
+SORTED = {"which maps": clicked("atlas_kind", BUTTONS)}
+texts = itertools.count()
+
+
+def a_text(n_tokens):
+    """A text of so many tokens that has not been run before."""
+    digits = [int(d) for d in f"{next(texts):06d}"]
+    words = [WORDS[d] for d in digits] + [WORDS[n * 7 % 10] for n in range(n_tokens - 7)]
+    return "The " + " ".join(words)
+
+
+def first_paints(reader, page, view, n_tokens):
+    """Milliseconds from the request to the painted page, and the bytes that were sent."""
+    measured, sent = [], []
+    for _ in range(TIMES):
+        link = urlencode({"op": view, "prompt": a_text(n_tokens)})
+        reader.page.goto(f"{reader.address}/{page}?{link}")
+        measured.append(reader.page.evaluate("when(() => 0, 0)"))
+        reader.calm()
+        sent.append(reader.page.evaluate("walk.bytes"))
+    print(f"  {statistics.median(sent) / 1e6:.2f} MB sent (bound 1.5 MB)", flush=True)
+    return measured
+
+
+def main():
+    """First paints and controls of every view, for a short and a long text."""
+    with warm_reader("/atlas") as reader:
+        for n_tokens, bound in BOUNDS.items():
+            written = typed("prompt", *(a_text(n_tokens) for _ in range(TIMES)))
+            name = f"{n_tokens} tokens, all heads: a new text (bound {bound} s)"
+            report(name, presses(reader.open("/atlas"), written))
+            for page, view in ((page, view) for page in VIEWS for view in VIEWS[page]):
+                measured = first_paints(reader, page, view, n_tokens)
+                report(f"{n_tokens} tokens, {page} {view}: first paint (bound {bound} s)", measured)
+                for name, press in CONTROLS.get(view, {}).items():
+                    report(f"  {name} (bound 1 s)", presses(reader, press))
+            reader.open("/atlas", by="previous", prompt=a_text(n_tokens))
+            for name, press in SORTED.items():
+                report(f"  sorted heads: {name} (bound 1 s)", presses(reader, press))
+
+
+if __name__ == "__main__":
+    main()
