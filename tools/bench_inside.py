@@ -17,6 +17,7 @@ VIEWS = {
     "atlas": "every head reading effect compare roles rollout".split(),
     "lens": "layers parts neurons".split(),
 }
+EVERY = [(page, view) for page, views in VIEWS.items() for view in views]
 BOUNDS = {128: 1.5, 512: 6.0}  # seconds of a first paint, by the tokens of the text
 WORDS = "cat dog man tree house river stone bird hand door".split()  # a token each, with its space
 CANVAS = "canvas.over"
@@ -58,7 +59,7 @@ def main():
             written = typed("prompt", *(a_text(n_tokens) for _ in range(TIMES)))
             name = f"{n_tokens} tokens, all heads: a new text (bound {bound} s)"
             report(name, presses(reader.open("/atlas"), written))
-            for page, view in ((page, view) for page in VIEWS for view in VIEWS[page]):
+            for page, view in EVERY:
                 measured = first_paints(reader, page, view, n_tokens)
                 report(f"{n_tokens} tokens, {page} {view}: first paint (bound {bound} s)", measured)
                 for name, press in CONTROLS.get(view, {}).items():

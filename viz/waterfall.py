@@ -16,7 +16,7 @@ from viz.theme import rgb, role
 PALE = 0.38  # opacity of what takes away
 APART, WIDTH = 0.21, 0.4  # of the two bars of a pair, from their middle; of each
 BEFORE, BEHIND = -1.6, 0.7  # where the first bar stands, and how far behind the pairs the sum does
-MOST_TICKS = 32
+MOST_TICKS = 20
 
 
 def waterfall(

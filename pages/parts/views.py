@@ -1,5 +1,5 @@
-"""The views of a page: a switch between a few, each with a lesson of its own. A page begins with
-its first view, whose lesson is the page's.
+"""The views of a page: a switch between a few, each with a question and a lesson of its own. A page
+begins with its first view, whose lesson is the page's.
 
 Knows the session, lessons and the bar that steps; knows no view by name.
 """
@@ -42,7 +42,7 @@ def show(page: str, views: dict[str, Callable], trace, tags=(), layer: int | Non
     if session.get("onward") == page:
         session.settle(onward=None)
         journey.go(journey.after(page))
-    html.show(f'<h1 class="tw-title">{html.rich(whole.title)}</h1>')
+    html.show(f'<h1 class="tw-title">{html.rich(this.title)}</h1>')
     _switch(page, names, view)
     with st.bottom:  # before what may be refused: the way to the other views stays
         _bar(page, names, view, layer, trace.config.n_layers)

@@ -13,6 +13,7 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 import lessons
+from tests.lessons.models import VIEWS
 
 # Each AppTest looks through all installed packages for components, which takes longer than a page.
 manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_component_manifests)
@@ -97,8 +98,10 @@ def title_missing(app: AppTest, language: str, name: str) -> list[str]:
 
 
 def _title(app, language, name):
-    """The question of a page; the MLP's half of a block has its own."""
-    op = str(app.query_params.get("op", ""))
+    """The question of a page; a view has its own, and so has the MLP's half of a block."""
+    op = "".join(app.query_params.get("op", ""))
+    if f"{name}.{op}" in VIEWS and name != "block":
+        return lessons.view(language, f"{name}.{op}").title
     if name == "block" and ("mlp" in op or "resid_post" in op):
         return lessons.text(language, "block.alone", token="[[token]]")
     return lessons.page(language, name).title

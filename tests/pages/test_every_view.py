@@ -1,4 +1,4 @@
-"""All heads: which maps the field holds, in which order, and what the page says of the first token."""
+"""All heads: which maps the field holds, in which order, and what is said of the first token."""
 
 import numpy as np
 import pytest
