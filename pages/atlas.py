@@ -20,4 +20,5 @@ views.show(
         "rollout": rollout.view,
     },
     trace,
+    effect.tags(),
 )

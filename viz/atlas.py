@@ -13,7 +13,7 @@ from viz.payload import pack
 from viz.theme import luts
 
 MOST_CELLS = 600_000  # that are sent, two bytes each
-FULL = 65_535  # the code of the limit
+FULL = 10_000  # the code of the limit: of 1, codes are weights rounded to four decimals
 LABELS = frozenset({"tooltip", "selected", "layer", "head", "aria", "reduced", "save_png"})
 
 

@@ -20,21 +20,25 @@ def pairs(
     after: np.ndarray,
     *,
     names: tuple[str, str],
+    shown: tuple[Sequence[str], Sequence[str]],
     title: str,
     chosen: int | None = None,
     dark: bool = False,
 ) -> go.Figure:
     """Horizontal bars from 0 to 1, two below each other for each text, the first text on top.
 
-    texts [n]; before, after: probabilities [n]. names: what both are called in the legend. title:
-    of the axis. chosen: the number of the text that is marked.
+    texts [n]; before, after: probabilities [n]. names: what both are called in the legend. shown:
+    the probabilities as they are written beside the bars, [n] each. title: of the axis. chosen: the
+    number of the text that is marked.
     """
     colour, n = role("logits", dark), len(texts)
     looks = ({"color": colour}, {"color": f"rgba{_clear(colour)}", "line": _line(colour)})
     figure = go.Figure(
         [
-            _bars(values, texts, name, look, n)
-            for values, name, look in zip((before, after), names, looks, strict=True)
+            _bars(values, texts, name, written, look, n)
+            for values, name, written, look in zip(
+                (before, after), names, shown, looks, strict=True
+            )
         ]
     )
     labels = [f"▸ {plain(each)}" if i == chosen else plain(each) for i, each in enumerate(texts)]
@@ -49,7 +53,7 @@ def pairs(
     return figure.update_layout(barmode="group", bargap=0.25, showlegend=True, legend=legend)
 
 
-def _bars(values, texts, name, look, n):
+def _bars(values, texts, name, written, look, n):
     """One bar of each pair."""
     return go.Bar(
         x=np.asarray(values, float),
@@ -57,13 +61,13 @@ def _bars(values, texts, name, look, n):
         orientation="h",
         name=plain(name),
         marker=look,
-        texttemplate="%{x:.2%}",
+        text=list(written),
         textposition="outside",
         constraintext="none",
         textfont={"size": 12},
         cliponaxis=False,
         customdata=[plain(each) for each in texts],
-        hovertemplate="%{customdata}: %{x:.4%}",
+        hovertemplate="%{customdata}: %{x:.6%}",
     )
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from core.store import ByteStore
 
 from .agreement import Agreement, compare, rounding
+from .finite import check_scores
 from .through import through
 
 AVERAGE = "average"  # against the mean logit of the vocabulary
@@ -115,9 +116,11 @@ def attribution(
     trace, token: int, against: int | str | None = None, position: int = -1
 ) -> Attribution:
     """How the logit of `token` after a position came about; with `against`, how its difference from
-    that of another token, or from the mean logit, did.
+    that of another token, or from the mean logit, did. Raises TokenwalkError where the scores are
+    not finite numbers.
     """
     position %= len(trace.ids)
+    recorded = _recorded(trace, token, against, position)
     toward, constant = direction(trace, token, against, position)
     way, stream = through(trace, position), trace.stream[:, position].astype(np.float64)
     written = [_heads(trace, layer, mix, toward) for layer, mix in enumerate(way.mix)]
@@ -130,7 +133,7 @@ def attribution(
         biases=biases,
         mlps=(stream[1:] - way.mid) @ toward,
         norm=constant,
-        recorded=_recorded(trace, token, against, position),
+        recorded=recorded,
         divisor=divisor(stream[-1], trace.config),
     )
 
@@ -181,6 +184,7 @@ def _heads(trace, layer, mix, toward):
 
 def _recorded(trace, token, against, position):
     logits = trace.output("logits", position).astype(np.float64)
+    check_scores(trace, position, logits)
     if against == AVERAGE:
         return float(logits[token] - logits.mean())
     return float(logits[token] - (0.0 if against is None else logits[against]))

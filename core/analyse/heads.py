@@ -8,11 +8,10 @@ import numpy as np
 
 from core.record.trace import Trace, freeze
 from core.run import run
-from core.store import ByteStore
 
 from . import roles
+from .derived import kept
 
-SUMMARIES = ByteStore(128 << 20)
 LARGEST = 64  # cells a side of a map
 
 
@@ -66,7 +65,7 @@ def attention(trace, largest: int = LARGEST) -> Attention:
             summing.see("attn.weights", layer, weights)
         return summing.summary()
 
-    return _kept(trace, largest, again)
+    return kept(trace, ("heads", largest), again)
 
 
 def run_summing(spec) -> Trace:
@@ -81,12 +80,8 @@ def run_summing(spec) -> Trace:
 
     trace = run(spec, watch)
     if len(parts) == 1:
-        _kept(trace, LARGEST, parts[0].summary)
+        kept(trace, ("heads", LARGEST), parts[0].summary)
     return trace
-
-
-def _kept(trace, largest, make):
-    return SUMMARIES.get((trace.key, largest), make, lambda summary: summary.nbytes)
 
 
 class _Summing:
@@ -98,7 +93,7 @@ class _Summing:
         self.maps, self.beside, self.last, self.scores = [], [], [], []
 
     def see(self, op, layer, value):
-        """A tap's view of a pass: of all values the weights, [head, query, key], of a whole text."""
+        """A tap's view of a pass: of all values the weights [head, query, key] of a whole text."""
         if op != "attn.weights" or value.shape[1] < len(self.ids):
             return
         rows = _max_of(self.block, value, 1)
@@ -191,26 +186,6 @@ def looked_at(row, n: int) -> list[tuple[int, float]]:
     order of the text.
     """
     return [(int(key), float(row[key])) for key in np.argsort(-row, kind="stable")[:n]]
-
-
-def ranked(values, lowest: bool = False) -> list[tuple[int, int]]:
-    """All heads as (layer, head), the highest first, or the lowest; equal ones in the model's
-    order, those without a number left out. values: [layer, head].
-    """
-    order = np.argsort((values if lowest else -values).ravel(), kind="stable")
-    order = order[~np.isnan(values.ravel()[order])]
-    return [divmod(int(i), values.shape[1]) for i in order]
-
-
-def at_least(values, heads, limit: float) -> list[tuple[int, int]]:
-    """Those of some heads whose number is not below a limit, in their order."""
-    return [each for each in heads if values[each] >= limit]
-
-
-def place(values, head: tuple[int, int]) -> int | None:
-    """The place of a head among all when the highest comes first, from 1; None without a number."""
-    value = values[head]
-    return None if np.isnan(value) else 1 + int((values > value).sum())
 
 
 @np.errstate(all="ignore")  # broken weights may have values of no length

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from core.analyse.derived import kept
 from core.analyse.finite import check_scores, check_stream
 from core.analyse.output import Guess, guess
 from core.analyse.patterns import induction, previous_token
@@ -19,7 +20,6 @@ from core.store import ByteStore
 
 SEQUENCES, PERIOD, SEED = 16, 12, 0
 SKILLS = ByteStore(1 << 20)
-MOMENTS = ByteStore(8 << 20)
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,7 @@ def moment(path: str, spec: RunSpec, n: int = 5) -> Moment:
     Raises TokenwalkError where its numbers are not finite.
     """
     trace = run(replace(spec, model=path))
-    return MOMENTS.get((trace.key, n), lambda: _moment(trace, n), lambda m: m.probs.nbytes)
+    return kept(trace, ("moment", n), lambda: _moment(trace, n), lambda m: m.probs.nbytes)
 
 
 def _moment(trace, n):

@@ -17,12 +17,12 @@ from core.decode.sampling import log_softmax
 from core.model import forward, ops
 from core.model.tap import editing_tap
 from core.record.trace import freeze
-from core.store import ByteStore
 
 from .agreement import Agreement, compare
+from .derived import kept
 from .explain import TOLERANCE
+from .finite import check_scores
 
-WINDOWS = ByteStore(128 << 20)
 LARGEST = 36 << 20  # bytes of the logits of one window: they take half a second to compute
 MOST_COLUMNS = 16
 KINDS = ("block", "attention", "both")  # after which halves of a block the stream is read
@@ -77,18 +77,22 @@ class Window:
         points: where the stream was read, in order: 0 before the first block, 2 · layer + 1 after
         the attention of a layer, 2 · layer + 2 after its MLP. The last is the model's own output.
         first: position of the first column.
-        logits: float32 [point, seq, vocab]. log_sums: their log-sum-exp, [point, seq].
+        logits: float32 [point, seq, vocab]; at the last point those that the run itself gives, bit
+        for bit. largest, sums: what softmax takes off and divides by, float32 [point, seq].
         top: the id that is first, [point, seq]. entropy: of the distribution, [point, seq].
         divergence: KL(final || point), [point, seq]; exactly 0 at the last point.
+        checks: of each column, the formula of all rows, taken for the last one too, beside the run.
     """
 
     points: tuple[int, ...]
     first: int
     logits: np.ndarray
-    log_sums: np.ndarray
+    largest: np.ndarray
+    sums: np.ndarray
     top: np.ndarray
     entropy: np.ndarray
     divergence: np.ndarray
+    checks: tuple[Agreement, ...]
 
     @property
     def nbytes(self) -> int:
@@ -97,9 +101,8 @@ class Window:
 
     @property
     def probs(self) -> np.ndarray:
-        """The probability of the token that is first, [point, seq]."""
-        found = np.take_along_axis(self.logits, self.top[..., None], axis=2)[..., 0]
-        return np.exp(found - self.log_sums)
+        """The probability of the token that is first, float32 [point, seq]."""
+        return self._prob(np.take_along_axis(self.logits, self.top[..., None], axis=2)[..., 0])
 
     @property
     def decided(self) -> np.ndarray:
@@ -107,8 +110,12 @@ class Window:
         return self.top == self.top[-1]
 
     def probs_of(self, token: int) -> np.ndarray:
-        """The probability of a token, [point, seq]."""
-        return np.exp(self.logits[..., token] - self.log_sums)
+        """The probability of a token, float32 [point, seq]."""
+        return self._prob(self.logits[..., token])
+
+    def _prob(self, logits):
+        """Softmax as `ops` has it, of one token per cell: the last row is that of the run."""
+        return np.exp(logits - self.largest) / self.sums
 
     def ranks_of(self, token: int) -> np.ndarray:
         """The rank of a token, 1 = first, [point, seq]."""
@@ -124,7 +131,7 @@ class Window:
         """The n most probable tokens of a cell with their probabilities, the first one first."""
         logits = self.logits[row, column]
         order = np.argsort(-logits, kind="stable")[:n]
-        probs = np.exp(logits[order] - self.log_sums[row, column])
+        probs = np.exp(logits[order] - self.largest[row, column]) / self.sums[row, column]
         return list(zip(order.tolist(), probs.tolist(), strict=True))
 
 
@@ -154,21 +161,32 @@ def span(position: int, n_tokens: int, columns: int) -> tuple[int, int]:
 
 
 def window(trace, kind: str, position: int) -> Window:
-    """The lens on the positions around one. The last ones made are kept."""
+    """The lens on the positions around one; the last ones made are kept. TokenwalkError where the
+    scores of one of them are not finite numbers.
+    """
     first, stop = span(position, len(trace.ids), n_columns(trace.config, kind))
-    key = (trace.key, kind, first, stop)
-    return WINDOWS.get(key, lambda: _window(trace, kind, first, stop), lambda made: made.nbytes)
+    asked = kind, first, stop
+    return kept(trace, ("lens", *asked), lambda: _window(trace, *asked))
 
 
 def _window(trace, kind, first, stop):
     points = points_of(trace.config, kind)
+    recorded = [_recorded(trace, position) for position in range(first, stop)]
     rows = _rows(trace, points, first, stop)  # [point, seq, embedding]
     flat = rows.reshape(-1, rows.shape[-1])
     logits = forward.unembed(flat, trace.model.weights, trace.config, forward.no_tap)
-    logits = freeze(logits.reshape(*rows.shape[:2], -1))
-    measured = _measured(logits)
-    top = logits.argmax(axis=2)
-    return Window(points, first, logits, *map(freeze, (measured[0], top, *measured[1:])))
+    logits = logits.reshape(*rows.shape[:2], -1)
+    checks = tuple(map(agreement, logits[-1], recorded))
+    logits[-1] = recorded
+    *softmax, entropies, divergences = _measured(logits)
+    made = logits, *softmax, logits.argmax(axis=2), entropies, divergences
+    return Window(points, first, *map(freeze, made), checks)
+
+
+def _recorded(trace, position):
+    logits = trace.logits(position)
+    check_scores(trace, position, logits)
+    return logits
 
 
 def _rows(trace, points, first, stop):
@@ -201,25 +219,30 @@ def after_attention(trace, first: int, stop: int) -> np.ndarray:
     return np.stack(found)
 
 
-def _measured(logits):  # [point, seq, vocab] -> float64 [point, seq], three times
-    """Log-sum-exp, entropy and divergence at each point, one after another to save memory."""
-    log_final, final, _ = distribution(logits[-1])
+def _measured(logits):  # [point, seq, vocab] -> [point, seq], four times
+    """What softmax takes off and divides by (float32), entropy and divergence (float64) at each
+    point, one after another to save memory.
+    """
+    log_final, final = distribution(logits[-1])
     found = []
     for each in logits:
-        log_probs, probs, log_sums = distribution(each)
-        found.append((log_sums, entropy(log_probs, probs), divergence(log_final, final, log_probs)))
+        largest = each.max(axis=1)
+        sums = np.exp(each - largest[:, None]).sum(axis=1)
+        log_probs, probs = distribution(each)
+        entropies, away = entropy(log_probs, probs), divergence(log_final, final, log_probs)
+        found.append((largest, sums, entropies, away))
     return [np.stack(each) for each in zip(*found, strict=True)]
 
 
-def distribution(logits):  # [seq, vocab] -> float64 [seq, vocab] twice, [seq]
-    """Log-probabilities, probabilities and log-sum-exp of some rows of logits."""
+def distribution(logits):  # [seq, vocab] -> float64 [seq, vocab] twice
+    """Log-probabilities and probabilities of some rows of logits."""
     log_probs = logits.astype(np.float64)
     log_probs -= log_probs.max(axis=1, keepdims=True)
     probs = np.exp(log_probs)
-    sums = probs.sum(axis=1)
-    probs /= sums[:, None]
-    log_probs -= np.log(sums)[:, None]
-    return log_probs, probs, logits.max(axis=1) + np.log(sums)
+    sums = probs.sum(axis=1, keepdims=True)
+    probs /= sums
+    log_probs -= np.log(sums)
+    return log_probs, probs
 
 
 def entropy(log_probs, probs):  # [seq, vocab] twice -> [seq]
@@ -234,10 +257,8 @@ def divergence(log_final, final, log_probs):  # [seq, vocab] three times -> [seq
     return np.maximum(0, np.vecdot(final, log_final - log_probs))
 
 
-def agreement(trace, found: Window, position: int) -> Agreement:
-    """The last row of the lens beside the logits of the run at a position: all of the vocabulary,
-    to 1e-5 of the largest.
+def agreement(again, recorded) -> Agreement:  # [vocab] twice
+    """The logits of the last row by the formula of all rows, many rows in one product, beside those
+    that the run gives, one row by itself: all of the vocabulary, to 1e-5 of the largest.
     """
-    recorded = trace.logits(position)
-    again = found.logits[-1, position - found.first]
     return compare(again, recorded, TOLERANCE * float(np.abs(recorded).max()))

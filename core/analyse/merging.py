@@ -4,13 +4,13 @@ tokenizer; no figures.
 
 from dataclasses import dataclass
 
-from core.store import ByteStore
 from core.text.display import show_bytes, show_text
 from core.text.spelling import whole
 
+from .derived import kept
+
 MOST_SYMBOLS = 120  # of a long piece: what a page has room for
 PER_SYMBOL = 400  # bytes: a symbol, its place and a merge
-READ = ByteStore(32 << 20)
 
 
 @dataclass(frozen=True)
@@ -174,8 +174,8 @@ def _before(words, spec, ids):
 def _read(trace):
     """The text that was read, and the history of each of its pieces."""
     spec = trace.spec
-    key = (trace.key, spec.prompt, spec.messages, spec.control)
-    return READ.get(key, lambda: _make(trace.model.tokenizer, spec), _size)
+    what = "merges", spec.prompt, spec.messages, spec.control
+    return kept(trace, what, lambda: _make(trace.model.tokenizer, spec), _size)
 
 
 def _make(words, spec):

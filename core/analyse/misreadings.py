@@ -7,13 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.model import ops
-from core.store import ByteStore
 
 from . import distance
+from .derived import kept
 from .finite import check_scores
 
 ROWS = 12  # positions whose guesses are listed, the last ones of the text
-GUESSES = ByteStore(1 << 20)  # one product with the whole output matrix for each row
 KEYS = 4  # keys that are listed, those with the largest weights
 
 
@@ -51,8 +50,10 @@ class RowGuess:
 
 
 def guesses(trace) -> tuple[RowGuess, ...]:
-    """The guess of each of the last rows. Raises TokenwalkError where scores are not finite."""
-    return GUESSES.get(trace.key, lambda: _guesses(trace), lambda rows: 200 * len(rows))
+    """The guess of each of the last rows. Raises TokenwalkError where scores are not finite. Each
+    takes a product with the whole output matrix, so they are kept.
+    """
+    return kept(trace, ("guesses",), lambda: _guesses(trace), lambda rows: 200 * len(rows))
 
 
 def _guesses(trace):

@@ -12,13 +12,12 @@ import numpy as np
 
 from core.model.tap import Edit
 from core.run import run_from
-from core.store import ByteStore
 
-from . import attending, attribution
+from . import attending, attribution, roles
 from .agreement import Agreement, compare, rounding
+from .derived import kept
 from .output import Candidate, guess
 
-SAMPLES = ByteStore(1 << 20)
 SAMPLE = 512  # bytes of one, about
 FIRST = 8  # of the most probable tokens, with the head and without it
 
@@ -193,8 +192,7 @@ def _back(trace, layer, position, token):
 
 def place(trace, layer: int, head: int, token: int, position: int) -> int:
     """Which place a head has among all heads by what it adds to a token's logit: 1 adds most."""
-    heads = attribution.attribution(trace, token, None, position).heads
-    return 1 + int((heads > heads[layer, head]).sum())
+    return roles.rank(attribution.attribution(trace, token, None, position).heads, layer, head)
 
 
 # ---- one head over several texts -----------------------------------------------------------------
@@ -226,8 +224,8 @@ class Sample:
 
 def sample(trace, layer: int, head: int) -> Sample:
     """What a head does behind the last token of a trace."""
-    key = (trace.key, layer, head)
-    return SAMPLES.get(key, lambda: _sample(trace, layer, head), lambda _: SAMPLE)
+    asked = layer, head
+    return kept(trace, ("sample", *asked), lambda: _sample(trace, *asked), lambda _: SAMPLE)
 
 
 def _sample(trace, layer, head):

@@ -9,14 +9,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.store import ByteStore
-
 from .agreement import Agreement, compare, rounding
 from .attribution import direction, through_norm
+from .derived import kept
+from .finite import check_scores
 from .shares import hidden_op
 from .through import through
-
-SUMS = ByteStore(64 << 20)
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,12 +68,13 @@ def neurons(trace, token: int, against=None, position: int = -1) -> Neurons:
     The matrices are multiplied with the direction first, not with every activation.
     """
     position %= len(trace.ids)
-    key = (trace.key, token, against, position)
-    return SUMS.get(key, lambda: added(trace, *key[1:]), lambda found: found.nbytes)
+    asked = token, against, position
+    return kept(trace, ("neurons", *asked), lambda: added(trace, *asked))
 
 
 def added(trace, token, against, position) -> Neurons:
     """As `neurons`, which keeps what this makes."""
+    check_scores(trace, position, trace.logits(position))
     toward, _ = direction(trace, token, against, position)
     way, stream = through(trace, position), trace.stream[1:, position].astype(np.float64)
     folded = [_folded(trace, layer, row, toward) for layer, row in enumerate(way.hidden)]

@@ -123,9 +123,20 @@ def order(scores, how: str = "largest") -> list[tuple[int, int]]:  # [layer, hea
     return [divmod(n, scores.shape[1]) for n in sorted_]
 
 
-def rank(scores, layer: int, head: int) -> int:  # [layer, head]
-    """The place of a head's score among all, 1 for the largest."""
-    return 1 + int((scores > scores[layer, head]).sum())
+def ranked(scores, how: str = "largest") -> list[tuple[int, int]]:  # [layer, head]
+    """The heads in `order`, without those that have no number."""
+    return [head for head in order(scores, how) if defined(scores[head])]
+
+
+def at_least(scores, heads, limit: float) -> list[tuple[int, int]]:  # [layer, head]
+    """Those of some heads whose score is not below a limit, in their order."""
+    return [head for head in heads if scores[head] >= limit]
+
+
+def rank(scores, layer: int, head: int) -> int | None:  # [layer, head]
+    """The place of a head's score among all, 1 for the largest; None without a number."""
+    mine = scores[layer, head]
+    return 1 + int((scores > mine).sum()) if defined(mine) else None
 
 
 def defined(scores) -> bool:

@@ -17,11 +17,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.record.trace import freeze
-from core.store import ByteStore
 
 from .agreement import Agreement, compare
+from .derived import kept
 
-MEANS = ByteStore(128 << 20)
 KINDS = ("whole", "rest", "parked")
 CLOSE = 2e-5  # what rounding in float32 through many layers may make of a share
 
@@ -35,7 +34,7 @@ def means(trace) -> np.ndarray:
         maps = trace.each_layer("attn.weights")
         return freeze(np.stack([weights.mean(axis=0) for weights in maps]))
 
-    return MEANS.get(trace.key, made, lambda found: found.nbytes)
+    return kept(trace, ("mean maps",), made)
 
 
 def without_first(mean: np.ndarray) -> np.ndarray:  # [query, key] -> [query, key]

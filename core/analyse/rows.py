@@ -17,7 +17,7 @@ from .panel import LARGEST_PICTURE, Mark, Panel, fits, largest_of_blocks, magnit
 N_BINS = 60
 AROUND = 3  # rows before and after a token's own that are shown with it
 AXES = ("vocab", "embedding")
-NORMS = ByteStore(64 << 20)
+NORMS = ByteStore(16 << 20)
 PICTURES = ByteStore(4 << 20)
 
 

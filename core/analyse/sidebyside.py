@@ -206,10 +206,11 @@ def _rest(whole, at):
 
 
 def first_share(weights) -> float:
-    """What the first token gets, of the attention of all rows that see another one besides; NaN of
-    a single token. weights: [query, key].
+    """What the first token gets, of the attention of all rows behind the first: 0 where a window
+    hides it; NaN of a single token. weights: [query, key], NaN where hidden.
     """
-    return float(weights[1:, 0].mean(dtype=np.float64)) if len(weights) > 1 else float("nan")
+    seen = np.nan_to_num(weights[1:, 0], nan=0.0)
+    return float(seen.mean(dtype=np.float64)) if len(seen) else float("nan")
 
 
 # ---- for figures ---------------------------------------------------------------------------------

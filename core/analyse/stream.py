@@ -11,7 +11,7 @@ from core.model.tap import Edit
 from core.run import run
 
 from . import heads
-from .heads import SUMMARIES
+from .derived import kept
 from .shares import columns, hidden_op
 from .vectors import cosine, length, quotient
 
@@ -88,7 +88,7 @@ class SwitchedOff:
 
 def stream(trace) -> Stream:
     """The summary of a run. Each layer is run again once."""
-    return SUMMARIES.get((trace.key, "stream"), lambda: _summary(trace), lambda found: found.nbytes)
+    return kept(trace, ("stream",), lambda: _summary(trace))
 
 
 def _summary(trace):

@@ -12,11 +12,9 @@ import numpy as np
 from core.model import forward, rope
 from core.model.tap import editing_tap
 from core.record.trace import Recorder, freeze
-from core.store import ByteStore
 
+from .derived import kept
 from .shares import hidden_op
-
-ROWS = ByteStore(32 << 20)
 
 
 @dataclass(frozen=True)
@@ -48,7 +46,7 @@ class Through:
 def through(trace, position: int) -> Through:
     """The way of one position; every weight of the blocks is read once."""
     position %= len(trace.ids)
-    return ROWS.get((trace.key, position), lambda: _run(trace, position), lambda way: way.nbytes)
+    return kept(trace, ("through", position), lambda: _run(trace, position))
 
 
 class _Recorded:

@@ -18,7 +18,7 @@ from core.store import ByteStore
 from .sampling import choose, log_prob
 
 BLOCK = 64  # positions
-PREFIXES = ByteStore(256 << 20)  # keys and values of blocks, by the ids they depend on
+PREFIXES = ByteStore(96 << 20)  # keys and values of blocks, by the ids they depend on
 
 
 @dataclass(frozen=True)

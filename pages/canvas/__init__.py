@@ -141,15 +141,18 @@ def copy_link(labels: dict, key: str) -> None:
 
 
 _keep = st.components.v2.component(
-    "tokenwalk_keep", css=(HERE / "copylink.css").read_text("utf-8"), js=scripts.door("keep", "keep.js")
+    "tokenwalk_keep",
+    css=(HERE / "copylink.css").read_text("utf-8"),
+    js=scripts.door("keep", "keep.js"),
 )
 
 
 def keep(labels: dict, key: str) -> None:
     """A button that saves the view as one HTML file that opens without a network.
 
-    labels: "keep", "working", "kept", "saved"; "lang", the code of the language; "file", the name
-    of the file without its ending; "about": [name, value] pairs that say what the view is of.
+    labels: "keep", "working", "kept", "saved", "note"; "lang", the code of the language; "file",
+    the name of the file without its ending; "about": [name, value] pairs that say what the view is
+    of.
     """
     _keep(data=labels, key=key)
 

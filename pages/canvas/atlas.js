@@ -1,9 +1,9 @@
 // Attention maps of many heads, small, on one scale for all: a column per layer and a row per head,
 // or some of them in an order of their own.
-// Knows codes 0..65535 and no sentence. An item is [layer, head]; a slot is its [column, row].
+// Knows codes 0..10000 and no sentence. An item is [layer, head]; a slot is its [column, row].
 
 const MOST_MAP = 46, MOST_HEIGHT = 380, BESIDE = 20, BELOW = 18, SPACE = 2, ABOVE = 18;
-const NAME = 15, NAMED = 52, AREA = 250, SMALL_MAP = 28, LARGE_MAP = 150, FULL = 65535;
+const NAME = 15, NAMED = 52, AREA = 250, SMALL_MAP = 28, LARGE_MAP = 150, FULL = 10000;
 
 export default drawn({
   state: "head",
@@ -216,7 +216,7 @@ function cellLine(view, i, [query, key]) {
   return fill(block === 1 ? labels.cell : labels.cells, {
     query: tokens[query], query_index: query * block, query_last: end(query),
     key: tokens[key], key_index: key * block, key_last: end(key),
-    value: digits((codeAt(view, i, query, key) / FULL) * limit, 3),
+    value: ((codeAt(view, i, query, key) / FULL) * limit).toFixed(4),
   });
 }
 

@@ -13,6 +13,10 @@ const OWN = `.kept-about { font-size: .9rem; margin: 0 0 1rem; }
 .kept-about td { padding: .1rem .8rem .1rem 0; vertical-align: top; overflow-wrap: anywhere; }
 .katex .katex-mathml { position: static; clip-path: none; height: auto; width: auto; overflow: visible; }
 .katex { font: inherit; } .katex-display > .katex { overflow-x: auto; }
+mtable[columnalign^=right] > mtr > mtd { padding-left: 0; padding-right: 0; text-align: left; }
+mtable[columnalign^=right] > mtr > mtd:nth-child(odd) { text-align: right; }
+.js-plotly-plot, .svg-container { max-width: 100%; }
+.svg-container > svg { width: 100%; height: 100%; }
 [data-testid=stTabPanel] { display: block !important; visibility: visible !important; }
 [data-testid=stColumn] > div { position: static !important; max-height: none !important; }
 [data-testid=stMainBlockContainer] { padding: 0; }
@@ -48,15 +52,20 @@ async function keptPage(data) {
   const stage = document.querySelector("[data-testid=stMainBlockContainer]");
   const copy = stage.cloneNode(true), figures = copyFigures(stage, copy);
   copyPictures(stage, copy);
-  sayChoices(copy);
+  fitCharts(copy);
+  sayChoices(stage, copy);
   copy.querySelectorAll(LEFT_OUT).forEach((node) => node.remove());
+  copy.querySelectorAll("button").forEach(asText);
+  copy.querySelectorAll("[data-testid=stElementContainer]").forEach((box) => {
+    if (!box.childElementCount) box.remove();
+  });
   copy.querySelectorAll("[hidden], [inert]").forEach(show);
   copy.querySelectorAll("details:not([open])").forEach((box) => {
     if (!box.querySelector("[data-testid=stExpanderDetails]")?.textContent.trim()) box.remove();
   });
   copy.querySelectorAll("[tabindex]").forEach((node) => node.removeAttribute("tabindex"));
   const main = document.createElement("main");
-  main.append(about(data), copy);
+  main.append(about(data), noteOf(data), copy);
   const styles = [await sheets(), OWN, variables()].join("\n");
   return [
     "<!doctype html>", `<html lang="${data.lang}"><head><meta charset="utf-8">`,
@@ -69,6 +78,15 @@ async function keptPage(data) {
 }
 
 const escaped = (text) => text.replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
+
+// A button inside a text leads nowhere in a file: its words stay.
+function asText(button) {
+  const text = document.createElement("span");
+  text.className = button.className;
+  text.append(...button.childNodes);
+  text.style.cssText = "cursor: auto; text-decoration: none";
+  button.replaceWith(text);
+}
 
 // What was behind a tab stands below the first now.
 function show(node) {
@@ -87,6 +105,13 @@ function about({ about, saved }) {
     row.insertCell().textContent = value;
   }
   return table;
+}
+
+function noteOf({ note }) {
+  const said = document.createElement("p");
+  said.className = "tw-caption";
+  said.textContent = note;
+  return said;
 }
 
 // ---- figures ------------------------------------------------------------------------------------
@@ -117,6 +142,17 @@ function copyPictures(stage, copy) {
     }
     image.style.cssText = canvas.style.cssText;
     copies[n].replaceWith(image);
+  });
+}
+
+// A chart keeps its proportions where the window is narrower than the page was.
+function fitCharts(copy) {
+  copy.querySelectorAll(".svg-container").forEach((box) => {
+    const { width, height } = box.style;
+    box.style.cssText += `; aspect-ratio: ${parseFloat(width)} / ${parseFloat(height)}; height: auto`;
+    box.querySelectorAll(":scope > svg").forEach((svg) => {
+      svg.setAttribute("viewBox", `0 0 ${svg.getAttribute("width")} ${svg.getAttribute("height")}`);
+    });
   });
 }
 
@@ -154,20 +190,29 @@ function base64(bytes) {
 
 // ---- choices ------------------------------------------------------------------------------------
 
-// Switches and boxes do nothing in a file: each says what was chosen.
-function sayChoices(copy) {
+// Switches and boxes do nothing in a file: each says what was chosen, if anything was. A list
+// without a name stands for the clicks on a figure, which shows itself what is chosen.
+function sayChoices(stage, copy) {
   const kinds = "stButtonGroup stTextInput stTextArea stNumberInput stSelectbox stSlider stCheckbox";
   const all = kinds.split(" ").map((kind) => `[data-testid=${kind}]`).join();
-  copy.querySelectorAll(all).forEach((widget) => {
+  const nameless = [...stage.querySelectorAll(all)].map(isNameless);
+  [...copy.querySelectorAll(all)].forEach((widget, n) => {
+    const value = valueOf(widget);
+    if (!value || nameless[n]) return widget.remove();
     const said = document.createElement("p");
     said.className = "tw-caption";
-    said.textContent = [labelOf(widget), valueOf(widget)].filter((part) => part).join(": ");
+    said.textContent = [labelOf(widget), value].filter((part) => part).join(": ");
     widget.replaceWith(said);
   });
 }
 
-const labelOf = (widget) =>
-  widget.querySelector("[data-testid=stWidgetLabel]")?.textContent.trim() ?? "";
+const LABEL = "[data-testid=stWidgetLabel]";
+const labelOf = (widget) => widget.querySelector(LABEL)?.textContent.trim() ?? "";
+
+function isNameless(widget) {
+  const label = widget.querySelector(LABEL);
+  return widget.dataset.testid === "stSelectbox" && (!label || !label.offsetHeight);
+}
 
 function valueOf(widget) {
   const box = widget.querySelector("input, textarea"), id = box?.id;

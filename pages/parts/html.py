@@ -4,12 +4,15 @@ Knows **bold**, `code` and placeholders. Prompts and model text go through here 
 through Markdown.
 """
 
+import math
 import re
 from html import escape
 
 import streamlit as st
 
 import lessons
+
+WHOLE = 1e-6  # what rounding may take from a share of 1
 
 
 class Token(str):
@@ -83,10 +86,13 @@ def wavelength(tokens: float) -> str:
 
 
 def percent(share: float) -> str:
-    """A share as per cent: 77.3%, −12.3%, 0.044%, or with an exponent where it is tiny; a dash for
-    one that is not defined.
+    """A share as per cent: 77.3%, −12.3%, 0.044%, or with an exponent where it is tiny. Only what
+    is whole but for rounding reads 100.0%: 99.996% does not. A dash for one that is not defined.
     """
     if share != share:
         return "–"
     sign, size = "−" if share < 0 else "", abs(share)
-    return sign + (f"{size:.1%}" if size >= 5e-4 or size == 0 else f"{size * 100:.2g}%")
+    shown = f"{size:.1%}" if size >= 5e-4 or size == 0 else f"{size * 100:.2g}%"
+    if shown == "100.0%" and 1 - size > WHOLE:  # as many decimals as show what is missing
+        shown = f"{size:.{-2 - math.floor(math.log10(1 - size))}%}"
+    return sign + shown

@@ -25,7 +25,7 @@ def arrays(trace, name: str, make) -> None:
 
 def page(name: str, model) -> None:
     """A button that saves the page as one HTML file, with the model and the text it is about."""
-    labels = words.table("keep", "keep", "working", "kept", "saved")
+    labels = words.table("keep", "keep", "working", "kept", "saved", "note")
     view = session.get("op")
     about = [
         [text("app.name"), text(f"pages.{name}")],

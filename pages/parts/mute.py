@@ -71,6 +71,7 @@ def _bars(trace, layer, head, position, found, ids, chosen):
         before,
         after,
         names=(text(f"{HERE}.as_it_is"), text(f"{HERE}.muted")),
+        shown=([*map(percent, before)], [*map(percent, after)]),
         title=text(f"{HERE}.axis"),
         chosen=ids.index(chosen) if chosen in ids else None,
         dark=style.dark(),

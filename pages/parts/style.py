@@ -15,7 +15,8 @@ def _sheet(mode: str) -> str:
     variables = "".join(f"--tw-{name}:{colour};" for name, colour in colours.items())
     variables += f"--st-background-color:{BACKGROUND[mode]};"  # only components have it
     here = Path(__file__).parent
-    files = [here / "style.css", *sorted(here.parent.glob("views/*/*.css"))]
+    parts = here / "style.css", here / "listing.css"
+    files = [*parts, *sorted(here.parent.glob("views/*/*.css"))]
     rules = "\n".join(file.read_text(encoding="utf-8") for file in files)
     return f"<style>:root{{{variables}}}\n{rules}</style>"
 

@@ -85,6 +85,6 @@ def _look_up(name, asked, trace):
         st.session_state[f"{name}_note"] = words.html("target.none", word=Token(asked))
         return
     session.put(**{name: found.id})
-    if len(trace.model.tokenizer.encode(asked.strip())) > 1 and found.text.strip("␣") != asked:
+    if found.text.strip("␣") != asked.strip() and len(trace.model.tokenizer.encode(asked)) > 1:
         values = {"word": Token(asked), "token": Token(found.text)}
         st.session_state[f"{name}_note"] = words.html("target.first", **values)

@@ -39,16 +39,23 @@ def test_a_saved_view_opens_alone_and_its_figures_live(reader, tmp_path):
     for section in ("title", "idea"):
         first = getattr(lessons.op("zh", "attn.weights", {"attention"}), section)[:8]
         assert first in page.inner_text("main")
+    assert lessons.text("zh", "keep.note") in page.inner_text("main")
     assert page.locator("math").count() and page.locator("pre").count()
     figure = page.locator(FIGURE).filter(has=page.locator("canvas.over")).last
     figure.locator("canvas.over").hover()
     assert figure.locator(".tip").inner_text()
+    with page.expect_download() as download:
+        figure.get_by_role("button").filter(has_text="CSV").click()
+    assert download.value.suggested_filename.endswith(".csv")
+    assert page.locator("main").locator("select, input, textarea, [data-door]").count() == 0
     page.close()
 
 
 def test_a_hostile_text_is_only_text_in_a_saved_view(reader, tmp_path):
-    reader.open("/output", prompt=HOSTILE)
+    reader.open("/lens", prompt=HOSTILE)
     _, page, wrong = kept(reader, tmp_path)
+    assert page.locator(f"{FIGURE} canvas.over").count() == 1
+    assert page.locator("main svg.main-svg").count() >= 2
     assert wrong == [] and HOSTILE in page.inner_text("main")
     assert page.locator("main img[src=x]").count() == 0
     page.close()

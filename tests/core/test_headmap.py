@@ -66,6 +66,13 @@ def test_what_is_seen_is_what_the_mask_left(case, trace_of):
         assert (found.capped is not None) == bool(trace.config.attn_softcap)
 
 
+def test_the_telling_key_of_a_row_that_parks_on_the_first():
+    rows = np.float32([[1, 0, 0], [0.75, 0.25, 0], [0.75, 0.05, 0.2]])
+    found = headmap.HeadMap(0, 0, 0, rows, None, rows, rows, np.ones(3), None)
+    assert found.order(2) == [0, 2, 1]
+    assert [found.telling(query) for query in range(3)] == [0, 1, 2]
+
+
 def test_shares_without_the_first_sum_to_one_where_anything_is_left():
     weights = np.array([[1, 0, 0], [0.75, 0.25, 0], [1, 0, 0], [0.5, 0.125, 0.375]], np.float32)
     shares = headmap.without_first(weights)

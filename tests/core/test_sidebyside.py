@@ -5,7 +5,7 @@ import pytest
 
 from core import RunSpec, open_model, run
 from core.analyse import sidebyside
-from core.analyse.exchanged import exchanged
+from core.analyse.exchanged import _other_word, exchanged
 from tests.families import WINDOW, build_gguf
 
 HIDDEN = np.float32(np.nan)
@@ -67,6 +67,8 @@ def test_what_a_token_without_a_partner_gets_counts_whole():
     np.testing.assert_array_equal(found.difference, np.float32([[0, HIDDEN], [0.25, 0.25]]))
     assert [part.tolist() for part in found.alone] == [[0, 0], [0, 0.5]]
     assert found.distances.tolist() == [0, 0.5] and found.balance(1).equal
+    turned = sidebyside.beside(longer, shorter, sidebyside.paired("abc", "ac"))
+    assert [part.tolist() for part in turned.sums] == [part.tolist() for part in found.sums[::-1]]
     assert (found.row(1), found.row_second(1), found.row_second(2)) == (1, None, 1)
 
 
@@ -114,6 +116,20 @@ def test_keys_outside_a_window_are_hidden(tmp_path):
     np.testing.assert_array_equal(difference[-1, :4], -second[-1, :4])
 
 
+def test_a_first_token_outside_the_window_gets_nothing():
+    """Three rows behind the first: 0.5, 0.25, and 0 where it is hidden; as the run recorded it."""
+    inside = np.array(
+        [
+            [1, HIDDEN, HIDDEN, HIDDEN],
+            [0.5, 0.5, HIDDEN, HIDDEN],
+            [0.25, 0.5, 0.25, HIDDEN],
+            [HIDDEN, 0.5, 0.25, 0.25],
+        ],
+        np.float32,
+    )
+    assert sidebyside.first_share(inside) == 0.25
+
+
 @pytest.mark.parametrize(
     ("text", "wanted"),
     [
@@ -134,3 +150,8 @@ def test_a_word_is_exchanged_wherever_it_stands():
     changed = [n for n, (a, b) in enumerate(zip(before, after, strict=True)) if a != b]
     assert len({before[n] for n in changed}) == len({after[n] for n in changed}) == 1
     assert len(changed) == before.count(before[changed[0]])
+
+
+def test_a_form_of_the_same_word_is_no_other_word():
+    for other, is_other in (("␣cats", False), ("␣dog", True), ("␣Dog", False), ("dog", False)):
+        assert _other_word("␣cat", other) == is_other

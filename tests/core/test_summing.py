@@ -6,25 +6,27 @@ import numpy as np
 import pytest
 
 from core import RunSpec, run
-from core.analyse import heads
+from core.analyse import heads, roles
+from core.analyse.derived import DERIVED
 from core.model import forward
 from core.model.tap import Edit
 from core.record.stopwatch import Stopwatch
 from core.record.trace import Trace
 from core.run import TRACES
 from tests.core.conftest import EACH_FAMILY, IDS
+from tests.families import WINDOW, build_gguf
 
 
 @pytest.fixture
 def fresh():
     """No run and no summary is kept from before."""
     TRACES.clear()
-    heads.SUMMARIES.clear()
+    DERIVED.clear()
 
 
 def again(trace):
     """The summary as it is read from the trace, whatever is kept."""
-    heads.SUMMARIES.clear()
+    DERIVED.clear()
     return heads.attention(trace)
 
 
@@ -72,7 +74,7 @@ def test_a_run_that_cannot_be_watched_whole_is_read_again(fresh, tiny_name, monk
     else:
         run(spec)
     trace = heads.run_summing(spec)
-    assert (trace.key, heads.LARGEST) not in heads.SUMMARIES
+    assert (trace.key, "heads", heads.LARGEST) not in DERIVED
     assert heads.attention(trace).last.shape[2] == 12
 
 
@@ -116,6 +118,18 @@ def test_blocks_of_any_length_are_reduced_as_by_hand(n, largest):
     np.testing.assert_array_equal(found, expected)
 
 
+@pytest.mark.parametrize("largest", [64, 10, 7])
+def test_a_window_is_as_many_cells_as_hold_a_key_that_is_seen(tmp_path, largest):
+    path = build_gguf(tmp_path / "gemma2.gguf", "gemma2")
+    trace = run(RunSpec(path, ids=IDS[:40]))
+    found = heads.attention(trace, largest)
+    layer = trace.config.windows.index(WINDOW)
+    seen = np.isfinite(trace.read("attn.masked", layer))
+    rows = heads.reduce_max(seen, largest)[0].sum(axis=1)
+    assert found.windows[layer] == rows.max() < len(rows)
+    assert found.windows[trace.config.windows.index(None)] is None
+
+
 # ---- counts and places ---------------------------------------------------------------------------
 
 LAST = np.float32([[[0.6, 0.3, 0.1], [0.2, 0.1, 0.7]], [[0.4, 0.4, 0.2], [0.1, 0.8, 0.1]]])
@@ -132,11 +146,11 @@ def test_heads_are_counted_by_whom_the_last_token_looks_at():
 def test_heads_are_ranked_and_those_without_a_number_left_out():
     values = np.float32([[0.2, np.nan, 0.9], [0.2, 0.0, 0.5]])
     order = [(0, 2), (1, 2), (0, 0), (1, 0), (1, 1)]
-    assert heads.ranked(values) == order
-    assert heads.ranked(values, lowest=True) == [(1, 1), (0, 0), (1, 0), (1, 2), (0, 2)]
-    assert heads.at_least(values, order, 0.5) == [(0, 2), (1, 2)]
-    assert [heads.place(values, head) for head in order] == [1, 2, 3, 3, 5]
-    assert heads.place(values, (0, 1)) is None
+    assert roles.ranked(values) == order
+    assert roles.ranked(values, "smallest") == [(1, 1), (0, 0), (1, 0), (1, 2), (0, 2)]
+    assert roles.at_least(values, order, 0.5) == [(0, 2), (1, 2)]
+    assert [roles.rank(values, *head) for head in order] == [1, 2, 3, 3, 5]
+    assert roles.rank(values, 0, 1) is None
 
 
 @EACH_FAMILY
@@ -159,4 +173,4 @@ def test_who_looks_where_in_a_known_text(smollm):
     seen = heads.attention(heads.run_summing(spec))
     assert heads.n_sinks(seen.last) == 198
     assert heads.looked_at(seen.last[23, 4], 1)[0][0] == 3  # France
-    assert heads.place(seen.last[:, :, 3], (23, 4)) == 1
+    assert roles.rank(seen.last[:, :, 3], 23, 4) == 1

@@ -81,6 +81,7 @@ def page_tags(config):
     """What the pages of a model may be given: page name and tags."""
     catalogue = catalogue_of(config)
     yield from ((name, frozenset()) for name in ("start", "tokens", "atlas", "lens", "learning"))
+    yield "atlas", frozenset({"several"})
     yield from (("embedding", traits.of_embedding(config, tied)) for tied in (True, False))
     yield from (("positions", traits.of_positions(config, n)) for n in range(config.n_layers))
     parts = [("block", block) for block in catalogue.blocks] + [("output", catalogue.after)]

@@ -10,7 +10,7 @@ import pytest
 import lessons
 from core import RunSpec, run
 from core.analyse import archive, muting
-from pages.views.atlas import effect
+from pages.views.atlas import effect, effect_tables
 from tests.conftest import SMOLLM
 from tests.families import build_gguf
 from tests.pages import reader
@@ -89,6 +89,8 @@ def test_a_head_over_several_texts(smollm, lang):
     assert said(lang, "atlas.effect.counts", **counts) in shown and counts["higher"] > 0
     assert said(lang, "atlas.effect.left_out", n=1, most=8, longest=64) in shown
     assert "92.3% → 97.8%" in shown and "<b>The</b> cat" in shown
+    looks = [lessons.view(lang, "atlas.effect", tags).look for tags in ({"several"}, ())]
+    assert [look in shown for look in looks] == [True, False]
     assert not any("<b>The" in part for part in reader.html(app))
     assert not app.get("plotly_chart")
 
@@ -121,6 +123,12 @@ def test_whatever_is_asked_for_is_shown_or_put_right(link):
     assert reader.verdict(app) == (None if several else "equal")
     assert app.session_state["kind"] in (None, "several")
     assert "[[" not in reader.text(app)
+
+
+def test_two_effects_are_compared_by_their_signs():
+    pairs = ((1, 2), (-1, -2), (1, -2), (0, 1), (1, 0))
+    said = [effect_tables._compared(*pair) for pair in pairs]
+    assert said == ["same_way", "same_way", "opposite", "nothing", "nothing"]
 
 
 def test_all_numbers_can_be_taken_along(tiny_name):

@@ -79,8 +79,10 @@ def test_a_longer_text_is_shown_a_window_at_a_time(smollm):
     assert grid(app)["first_column"] == 0
 
 
-@pytest.mark.parametrize("prompt", ["the", "the\n🙂 the the", "<b>x</b> [[n]] {row}"])
-@pytest.mark.parametrize("kind", ["block", "both"])
+@pytest.mark.parametrize(
+    "prompt, kind",
+    [("the", "both"), ("the\n🙂 the the", "block"), ("<b>x</b> [[n]] {row}", "both")],
+)
 def test_any_text_has_its_grid(prompt, kind):
     app, nano = open_view(model="nano", prompt=prompt, kind=kind), open_model("nano")
     rows = nano.config.n_layers * (2 if kind == "both" else 1) + 1

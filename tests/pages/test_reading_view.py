@@ -100,6 +100,8 @@ def test_looking_forward_shows_a_column_and_the_pair_turns_round(weights):
     shown, total = reader.text(app), number(float(weights[3:, 3].sum(dtype=float)))
     assert texts("sum_forward", token="␣John", n=11, sum=total) in shown
     assert f"({best}) looks at ␣John (3)" in shown
+    table = next(part for part in reader.html(app) if "data-other=" in part)
+    assert table.count("tw-share") == len(rows) > 0  # the rest is no share of 1: no bar
     below = np.tril(weights, -1)
     n = int((below >= 0.05).sum())
     assert len(arrays["pairs"]) == n and texts("arcs_all", n=n, least=0.05) in shown
@@ -139,17 +141,23 @@ def test_vectors_before_the_rotation_are_shown_where_they_are_asked_for():
     assert {"attn.q_rot", "attn.k_rot", "query_times_key", "attn.v"} <= {*before}
 
 
-@pytest.mark.parametrize("prompt", ["the", "<b>the</b>\n🙂 the the", "a\n\n"])
-@pytest.mark.parametrize("by", ["back", "forward"])
-def test_any_text_in_any_direction(prompt, by):
-    for link in ({"pos": 0}, {"kind": "arcs", "scale": "rest", "key_at": 77}, {"mode": "chat"}):
-        app = opened(model="nano", prompt=prompt, by=by, layer=0, head=0, **link)
-        meta, _ = figure(app)
-        assert not any("<b>the" in part for part in reader.html(app))
-        assert not lessons.loader.PLACEHOLDER.search(reader.text(app) + str(meta))
-        tokenizer = open_model("nano").tokenizer
-        ends = [tokenizer.token_bytes(id)[-1:] == b"\n" for id in meta["ids"]]
-        assert meta["ends"] == ends
+@pytest.mark.parametrize(
+    "prompt, link",
+    [
+        ("the", {"by": "forward", "pos": 0}),
+        ("<b>the</b>\n🙂 the the", {"by": "back", "mode": "chat"}),
+        ("<b>the</b>\n🙂 the the", {"by": "back", "kind": "arcs", "scale": "rest", "key_at": 77}),
+        ("a\n\n", {"by": "forward", "kind": "arcs", "scale": "rest", "key_at": 77}),
+    ],
+)
+def test_any_text_in_any_direction(prompt, link):
+    app = opened(model="nano", prompt=prompt, layer=0, head=0, **link)
+    meta, _ = figure(app)
+    assert not any("<b>the" in part for part in reader.html(app))
+    assert not lessons.loader.PLACEHOLDER.search(reader.text(app) + str(meta))
+    tokenizer = open_model("nano").tokenizer
+    ends = [tokenizer.token_bytes(id)[-1:] == b"\n" for id in meta["ids"]]
+    assert meta["ends"] == ends
 
 
 @pytest.mark.parametrize(

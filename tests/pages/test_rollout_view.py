@@ -8,6 +8,7 @@ import pytest
 import lessons
 from core import RunSpec, run
 from core.analyse import rollout
+from pages.parts.html import percent
 from tests.conftest import SMOLLM
 from tests.pages import reader
 from viz.payload import unpack
@@ -54,9 +55,9 @@ def test_pictures_and_warning_are_of_this_run(product, lang):
         assert not shown[kind][0][:, 0].any()
     (warning,) = reader.notices(app)
     passed = int((product[:, 11, 0] > 0.5).argmax())
-    assert f"{product[-1, 11, 0]:.1%}" in warning and f" {passed} " in warning
+    assert percent(product[-1, 11, 0]) in warning and f" {passed} " in warning
     second = shown["rest"][0][-1, 1]
-    assert second > 0.5 and f"{second:.1%}" in reader.text(app)
+    assert second > 0.5 and percent(second) in reader.text(app)
     assert reader.verdict(app) == "equal"
 
 

@@ -127,9 +127,8 @@ def test_the_neurons_of_the_answer(lang, smollm, fact):
 
 
 @pytest.mark.parametrize("view", ["parts", "neurons"])
-@pytest.mark.parametrize("link", [{"cell": 999_999_999}, {"at": 999}, {"kind": "<b>"}, {"pos": 0}])
-def test_what_a_link_asks_for_is_put_right(view, link):
-    app = open_view(view, model="nano", prompt="the", **link)
+def test_what_a_link_asks_for_is_put_right(view):
+    app = open_view(view, model="nano", prompt="the", cell=999_999_999, at=999, kind="<b>", pos=0)
     assert reader.verdict(app) == "equal" and app.session_state["kind"] is None
     assert app.session_state["cell"] is None and app.session_state["at"] in (None, 0, 999)
 

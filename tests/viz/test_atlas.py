@@ -15,21 +15,28 @@ def made(maps, framed=None, **changes):
 
 def test_codes_by_hand():
     meta, arrays = made([[[[1.0, 0.0], [0.5, 0.002]]]], framed=(0, 0))
-    assert arrays["codes"].tolist() == [[65535, 32768, 131]]
+    assert arrays["codes"].tolist() == [[10000, 5000, 20]]
     assert arrays["codes"].dtype == np.uint16 and arrays["order"].tolist() == [[0, 0]]
     assert (meta["cells"], meta["block"], meta["shape"]) == (2, 1, [1, 1])
     assert meta["framed"] == [0, 0] and meta["grid"] and meta["first"]
 
 
+def test_a_code_is_the_weight_to_four_decimals():
+    """What the browser shows of a cell is its code: the last digit is that of the weight."""
+    weights = np.random.default_rng(3).random(500, np.float32) ** 6
+    codes = made(weights.reshape(500, 1, 1, 1))[1]["codes"].ravel()
+    assert [f"{code / 10_000:.4f}" for code in codes] == [f"{weight:.4f}" for weight in weights]
+
+
 def test_the_limit_is_full_colour():
     codes = made([[[[0.25, 0], [0.1, 0]]]], limit=0.25)[1]["codes"]
-    assert codes.tolist() == [[65535, 26214, 0]]
+    assert codes.tolist() == [[10000, 4000, 0]]
 
 
 def test_a_rounding_step_above_one_is_not_an_error():
     one = np.nextafter(np.float32(1), np.float32(2))
-    assert made([[[[one]]]])[1]["codes"].item() == 65535
-    assert made([[[[np.float32(1.0009)]]]])[1]["codes"].item() == 65535
+    assert made([[[[one]]]])[1]["codes"].item() == 10000
+    assert made([[[[np.float32(1.0009)]]]])[1]["codes"].item() == 10000
 
 
 def test_large_maps_keep_the_largest_of_each_block():
@@ -41,7 +48,7 @@ def test_large_maps_keep_the_largest_of_each_block():
     codes = arrays["codes"]
     assert meta["block"] == 2 and meta["cells"] == 50 and codes.size <= MOST_CELLS
     assert codes.shape == (270, 50 * 51 // 2)
-    assert codes[269, -1] == 65535 and codes[3 * 9 + 4, 0] == 26214
+    assert codes[269, -1] == 10000 and codes[3 * 9 + 4, 0] == 4000
     assert np.count_nonzero(codes) == 2
     assert meta["windows"] == [None] * 29 + [3]
 
@@ -60,7 +67,7 @@ def test_maps_in_an_order_of_their_own():
     order = [(1, 2), (0, 1), (1, 0)]
     meta, arrays = made(maps, shown=order, names=("a", "b", "c"), scores=np.zeros((2, 3, 1)))
     assert arrays["order"].tolist() == [list(each) for each in order]
-    assert (arrays["codes"][:, 0] / 65535).tolist() == pytest.approx([1, 0.2, 0.6], abs=1e-5)
+    assert (arrays["codes"][:, 0] / 10000).tolist() == [1, 0.2, 0.6]
     assert not meta["grid"] and meta["names"] == ["a", "b", "c"] and meta["shape"] == [2, 3]
     assert arrays["scores"].shape == (2, 3, 1)
     assert made(maps, shown=[])[1]["codes"].shape == (0, 1)

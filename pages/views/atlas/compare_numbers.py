@@ -6,11 +6,10 @@ import streamlit as st
 
 from core.analyse import sidebyside
 from core.analyse.sidebyside import Cell
-from pages.parts import charts, explanation, html, journey, run, session, words
+from pages.parts import charts, explanation, html, journey, listing, run, session, words
 from pages.parts.html import Token, number
 from pages.parts.words import text
 from pages.views.atlas.compare_sides import HERE, Sides
-from pages.views.block import listing
 
 FEW = 10  # rows in the table
 HEAD = ("query", "distance", "key")

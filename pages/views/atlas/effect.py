@@ -16,6 +16,11 @@ HERE = "atlas.effect"
 KINDS = ("one", "several")
 
 
+def tags() -> frozenset[str]:
+    """Tags for the lesson: "several" where the head is shown over several texts."""
+    return frozenset({"several"} & {session.get("kind")})
+
+
 def view(trace, position: int) -> Shown:
     """The chosen head at the chosen position, or over several texts."""
     place = (session.get("at_layer"), session.get("at_head"))
@@ -24,7 +29,7 @@ def view(trace, position: int) -> Shown:
     return Shown(
         lambda: _draw(trace, position, place, id, found),
         _values(trace, position, place, found),
-        lambda: run.compute(_answer, trace, position, place),
+        lambda: _answer(trace, position, place),
         source.of(muting.muted, muting.effect, muting.divergence, muting.written),
         lambda: _data(trace, position, place, id, found),
     )
@@ -39,17 +44,17 @@ def _values(trace, position, place, found):
 
 def _answer(trace, position, place):
     """What becomes of the first candidate, and what the head itself adds to it."""
-    effect = muting.effect(trace, *place, position)
+    effect = mute.effect(trace, *place, position)
     id = effect.top[0][0].id
     before, after = (percent(float(probs[id])) for probs in effect.probs)
-    direct = muting.written(trace, *place, position, id).total
+    direct = run.compute(muting.written, trace, *place, position, id).total
     return {
         "before": before,
         "after": after,
         "verdict": text(f"{HERE}.{RAISED[effect.raised(id)]}"),
         "direct": number(direct),
         "total": number(effect.total(id)),
-        "place": muting.place(trace, *place, id, position),
+        "place": run.compute(muting.place, trace, *place, id, position),
     }
 
 

@@ -8,10 +8,9 @@ import streamlit as st
 
 from core import run as run_spec
 from core.analyse import muting
-from pages.parts import charts, html, inputs, models, run, session, words
+from pages.parts import charts, html, inputs, listing, models, run, session, words
 from pages.parts.html import number, percent
 from pages.parts.words import text
-from pages.views.block import listing
 
 HERE = "atlas.effect"
 MOST, LONGEST, SIGNS = 8, 64, 2000  # texts; tokens of one; characters of all

@@ -8,7 +8,6 @@ from pages.parts.html import Token, number, percent
 from pages.parts.words import text
 
 HERE = "atlas.effect"
-SHORT = 128  # in a text of so many tokens the head is placed among all
 WIDEST = 5  # of a bar, in letters
 
 
@@ -69,10 +68,9 @@ def direct_and_total(trace, position, place, id, found, effect) -> None:
     named = {"target": Token(trace.model.tokenizer.display(id))}
     words.heading(f"{HERE}.effects", **named)
     rows = [[words.html(f"{HERE}.direct"), f"<b>{_signed(found.total)}</b>"]]
-    if len(trace.ids) <= SHORT:
-        at = run.compute(muting.place, trace, *place, id, position)
-        every = trace.config.n_layers * trace.config.n_heads
-        rows.append([words.html(f"{HERE}.place"), words.html(f"{HERE}.of", n=at, every=every)])
+    at = run.compute(muting.place, trace, *place, id, position)
+    every = trace.config.n_layers * trace.config.n_heads
+    rows.append([words.html(f"{HERE}.place"), words.html(f"{HERE}.of", n=at, every=every)])
     if effect:
         rows += _totals(effect, id)
     table = html.table(["", html.token(named["target"])], rows, "mono left tw-effect-two")
@@ -99,4 +97,6 @@ def _signed(value):
 
 def _compared(direct, total):
     """Which sentence compares the two."""
+    if not direct * total:
+        return "nothing"
     return "opposite" if direct * total < 0 else "same_way"

@@ -6,19 +6,18 @@ import streamlit as st
 
 from core.analyse import heads, roles, source
 from pages import canvas
-from pages.parts import charts, html, inputs, panels, run, session, views, words
+from pages.parts import charts, html, inputs, run, session, views, words
 from pages.parts.html import Token, percent
 from pages.parts.views import Shown
 from pages.parts.words import text
+from pages.views.atlas import every_one
 from viz.atlas import atlas
-from viz.matrix import matrix
 
 HERE = "atlas.every"
 SCALES = ("open", "even", "whole")  # without the first token by root, without it, with it
 ORDER = "model"  # of the maps, where no measure sorts them
 KINDS = ("few", "low", "limit", "all")  # which of the sorted maps are shown
 FEW = 24  # maps that are large enough to read side by side
-LOOKS = 3  # keys that are named of a head's last row
 LIMIT = 0.5  # of a measure, where the reader has given none
 
 
@@ -27,21 +26,18 @@ def view(trace, position: int) -> Shown:
     seen = run.compute(heads.attention, trace)
     return Shown(
         lambda: _draw(trace, seen),
-        _values(trace, seen),
+        _values(trace),
         lambda: _answer(trace, seen),
         source.of(heads.attention, heads.reduce_max, heads.n_sinks, heads.n_beyond),
         lambda: {"maps": seen.maps, "last_rows": seen.last, **seen.scores},
     )
 
 
-def _values(trace, seen):
+def _values(trace):
     """What the lesson's sentences may name."""
-    framed = session.layer_and_head(trace.config)
-    return {"n_all_heads": trace.config.n_layers * trace.config.n_heads} | _named(trace, *framed)
-
-
-def _named(trace, layer, head):
-    return {"layer": layer, "head": head, "kv_head": head // trace.config.group}
+    layer, head = session.layer_and_head(trace.config)
+    n = trace.config.n_layers * trace.config.n_heads
+    return {"n_all_heads": n, "layer": layer, "head": head}
 
 
 def _answer(trace, seen):
@@ -70,15 +66,11 @@ def _draw(trace, seen):
     scale, by, shown = _controls(seen)
     _field(trace, seen, scale, by, shown)
     _sink(trace, seen, scale)
-    _one(trace, seen, *session.layer_and_head(trace.config))
+    framed = session.layer_and_head(trace.config)
+    every_one.show(trace, seen, *framed, lambda: _open(*framed))
 
 
 # ---- the controls --------------------------------------------------------------------------------
-
-
-def measure(name: str) -> str:
-    """What a measure of heads is called."""
-    return text(f"{HERE}.measures.{name}")
 
 
 def _controls(seen):
@@ -102,7 +94,9 @@ def _by():
         by = st.session_state[key]
         session.put(by=None if by == ORDER else by, ask=None)
 
-    names = {ORDER: text(f"{HERE}.in_order")} | {name: measure(name) for name in roles.MEASURES}
+    names = {ORDER: text(f"{HERE}.in_order")} | {
+        name: every_one.measure(name) for name in roles.MEASURES
+    }
     how = {"format_func": names.__getitem__, "key": key, "on_change": pick, "width": 260}
     st.selectbox(text(f"{HERE}.by"), options, **how)
     return now
@@ -114,9 +108,9 @@ def _shown(values):
         names = {"called": lambda each: text(f"{HERE}.kinds.{each}", n=FEW)}
         kind = inputs.choice("kind", KINDS, key="atlas_kind", label=text(f"{HERE}.kind"), **names)
         limit = _limit() if kind == "limit" else None
-    order = heads.ranked(values, lowest=kind == "low")
+    order = roles.ranked(values, "smallest" if kind == "low" else "largest")
     if kind == "limit":
-        return heads.at_least(values, order, limit)
+        return roles.at_least(values, order, limit)
     return order if kind == "all" else order[:FEW]
 
 
@@ -143,7 +137,7 @@ def _field(trace, seen, scale, by, shown):
     c, whole = trace.config, scale == "whole"
     _caption(trace, seen, scale, by, shown)
     if shown == []:
-        return run.notice(words.html(f"{HERE}.{'none' if by != 'duplicate' else 'no_equal'}"))
+        return run.notice(words.html(f"{HERE}.{'none' if roles.defined(seen.scores[by]) else 'undefined'}"))
     values = None if shown is None else seen.scores[by]
     names = [] if shown is None else [f"{lay}·{h}  {values[lay, h]:.2f}" for lay, h in shown]
     payload = atlas(
@@ -170,7 +164,7 @@ def _caption(trace, seen, scale, by, shown):
     n = trace.config.n_layers * trace.config.n_heads
     parts = [words.html(f"{HERE}.said.{scale}", first=Token(trace.tokens[0]))]
     if shown is not None:
-        values = {"n": len(shown), "n_heads": n, "name": measure(by)}
+        values = {"n": len(shown), "n_heads": n, "name": every_one.measure(by)}
         parts.insert(0, words.html(f"{HERE}.sorted", **values))
     if seen.block > 1:
         parts.append(words.html(f"{HERE}.blocks", block=seen.block, n=f"{len(trace.ids):,}"))
@@ -181,7 +175,7 @@ def _labels(scale):
     """The words of the field: of a head its number and what it does."""
     labels = words.table("atlas", "layer", "head", "reduced", "save_png")
     labels |= words.table(HERE, "tooltip", "selected", "aria", "cell", "cells")
-    scores = [f"{measure(name)} {{{n}}}" for n, name in enumerate(roles.MEASURES)]
+    scores = [f"{every_one.measure(name)} {{{n}}}" for n, name in enumerate(roles.MEASURES)]
     lines = [" · ".join(scores[n : n + 2]) for n in range(0, len(scores), 2)]
     return labels | {"scores": "\n".join(lines), "scale": text(f"{HERE}.legend.{scale}")}
 
@@ -240,69 +234,3 @@ def _sink(trace, seen, scale):
 
 def _button(name, press, **how):
     st.button(text(f"{HERE}.{name}"), key=f"atlas_{name}", on_click=press, **how)
-
-
-# ---- the framed head -----------------------------------------------------------------------------
-
-
-def _one(trace, seen, layer, head):
-    """The chosen head: its map larger, what it does, and what its last row looks at."""
-    named = _named(trace, layer, head)
-    with st.container(horizontal=True, key="atlas_one_top", vertical_alignment="center"):
-        name = words.html(f"{HERE}.one", **named)
-        st.html(f'<p class="tw-panel-name attention">{name}</p>', width="content")
-        _button("open", lambda: _open(layer, head))
-    _looks(trace, seen.last[layer, head])
-    with st.container(key="atlas_one"):
-        left, right = st.columns([1.15, 1], gap="medium")
-    with left:
-        canvas.matrix(_map(trace, seen, layer, head), key="atlas_map")
-    with right:
-        _measures(seen, layer, head)
-
-
-def _looks(trace, row):
-    """The three keys that the last token looks at most, in words."""
-    found = run.compute(heads.looked_at, row, LOOKS)
-    said = html.Made(
-        ", ".join(
-            f'<span class="tw-nowrap">{html.token(trace.tokens[key], "key")} ({key}) '
-            f"<b>{weight:.3f}</b></span>"
-            for key, weight in found
-        )
-    )
-    last = Token(trace.tokens[-1])
-    words.caption(f"{HERE}.looks", last=last, position=len(trace.ids) - 1, keys=said)
-
-
-def _map(trace, seen, layer, head):
-    block = seen.block
-    names = [trace.tokens[i] for i in range(0, len(trace.tokens), block)]
-    labels = words.table("matrix", *panels.LABELS)
-    return matrix(
-        seen.maps[layer, head],
-        rows=names,
-        columns=names,
-        row_title=text("axes.query"),
-        column_title=text("axes.key"),
-        palette="amount",
-        limit=1.0,
-        causal=True,
-        window=seen.windows[layer],
-        labels=labels | {"aria": text(f"{HERE}.map_aria", layer=layer, head=head)},
-        name=f"attention_layer{layer}_head{head}",
-        column_step=block,
-    )
-
-
-def _measures(seen, layer, head):
-    """What this head does, as numbers, and its place among all."""
-    n = seen.last.shape[0] * seen.last.shape[1]
-    rows = []
-    for name, values in seen.scores.items():
-        place = heads.place(values, (layer, head))
-        value = html.number(float(values[layer, head]), 3)
-        rows.append([html.escape(measure(name)), value, "–" if place is None else str(place)])
-    top = [words.html(f"{HERE}.table.{each}", n=n) for each in ("measure", "value", "place")]
-    html.show(html.table(top, rows, "tw-measures"))
-    words.caption(f"{HERE}.table.note")

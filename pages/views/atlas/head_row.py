@@ -4,10 +4,9 @@ Knows core's map of a head and words; no maths.
 """
 
 from core.analyse import headmap
-from pages.parts import charts, explanation, html, run, session, terms, words
+from pages.parts import charts, explanation, html, listing, run, session, terms, words
 from pages.parts.html import Token, number
 from pages.parts.words import text
-from pages.views.block import listing
 
 HERE = "atlas.head"
 MOST = 5  # keys that are listed, and the chosen one

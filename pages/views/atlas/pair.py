@@ -15,6 +15,7 @@ from pages.parts.html import Token, number, percent
 from pages.parts.words import text
 
 HERE, OP = "atlas.reading", "attn.scores"
+OVER = 1.0005  # of a whole, from where on it reads more than 100.0%
 
 
 def draw(trace, layer: int, head: int, query: int, key: int) -> None:
@@ -28,7 +29,7 @@ def draw(trace, layer: int, head: int, query: int, key: int) -> None:
     step = run.compute(step_view, trace, OP, layer, head, query, key, term, False)
     _vectors(step, *place, key)
     with st.container(key="reading_pair"):
-        left, right = st.columns(2, gap="medium")
+        left, right = st.columns([1.3, 1], gap="medium")
     with left:
         explained = run.compute(explain, trace, OP, layer, (head, query, key))
         explanation.show(explained, trace, terms.pointed(step.inputs), crumbs=False)
@@ -129,6 +130,8 @@ def _value(given, values):
     own = {"length": number(given.length, 2), "size": number(given.size, 2)}
     words.heading(f"{HERE}.fetched")
     _sentence("fetched_caption", **values, **own, along=percent(given.along))
+    if given.along >= OVER:
+        _sentence("fetched_over")
 
 
 def _speeds(found):

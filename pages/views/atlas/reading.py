@@ -9,12 +9,11 @@ import streamlit as st
 from core.analyse import attending, looking, source
 from core.model import ops
 from pages import canvas
-from pages.parts import charts, inputs, run, session, terms, words
+from pages.parts import charts, inputs, listing, run, session, terms, words
 from pages.parts.html import Token, number
 from pages.parts.views import Shown
 from pages.parts.words import text
 from pages.views.atlas import pair
-from pages.views.block import listing
 from viz.arcs import MOST_WHOLE, NAMED, arcs, whole
 
 HERE = "atlas.reading"
@@ -176,7 +175,8 @@ def _table(trace, found, position, other, back):
     ]
     rest = sum(weights[each] for each in order if each not in shown)
     n_rest = len(order) - len(shown)
-    foot = [[terms.rest(n_rest), "", listing.short(rest, 4), listing.share(rest)]]
+    bar = listing.share(rest) if back else ""  # what many give together is no share of 1
+    foot = [[terms.rest(n_rest), "", listing.short(rest, 4), bar]]
     listing.show("other", [*head, ""], rows, shown, other, label, foot * bool(n_rest))
     listing.listen("other", lambda each: session.put(key_at=each))
     lines = [(each, trace.tokens[each], weights[each]) for each in among]

@@ -9,9 +9,8 @@ import streamlit as st
 
 from core.analyse import heads, repeating, roles
 from pages import canvas
-from pages.parts import charts, html, panels, session, views, words
+from pages.parts import charts, html, listing, panels, session, views, words
 from pages.parts.words import text
-from pages.views.block import listing
 from viz.matrix import matrix
 
 HERE = "atlas.roles"
@@ -102,7 +101,7 @@ def map_of(found: Found, layer: int, head: int, *, names=None, marks=(), **how) 
 
 def best(found: Found) -> None:
     """The heads with the largest numbers, each with its map and a door."""
-    order = [head for head in roles.order(found.now) if roles.defined(found.now[head])][:BEST]
+    order = roles.ranked(found.now)[:BEST]
     if not order:
         return
     words.heading(f"{HERE}.best_{'share' if found.by in SHARES else 'size'}", n=len(order))

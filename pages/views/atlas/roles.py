@@ -26,8 +26,9 @@ CODE += (roles.distance, roles.distance_rest)
 def view(trace, position: int) -> Shown:
     """Every head by one measure."""
     layer, head = session.layer_and_head(trace.config)
-    summary = run.compute(heads.attention, trace)
-    repeated = run.compute(repeating.repeated, trace.model, trace.spec.model)
+    with st.spinner(text("run.running")):  # the words said twice are another text
+        summary = run.compute(heads.attention, trace)
+        repeated = run.compute(repeating.repeated, trace.model, trace.spec.model)
     scores = summary.scores | {"induction": repeated.scores}
     by = session.chosen("by", BY)
     found = Found(trace, summary, repeated, {name: scores[name] for name in BY}, by)

@@ -6,11 +6,22 @@ import streamlit as st
 
 from core.analyse import attending, rollout, source
 from pages import canvas
-from pages.parts import charts, explanation, html, inputs, panels, run, session, strip, words
+from pages.parts import (
+    charts,
+    explanation,
+    html,
+    inputs,
+    listing,
+    panels,
+    run,
+    session,
+    strip,
+    words,
+)
 from pages.parts.html import Token, number, percent
 from pages.parts.views import Shown
 from pages.parts.words import text
-from pages.views.block import keys, listing
+from pages.views.block import keys
 from viz.matrix import matrix
 
 HERE = "atlas.rollout"
@@ -22,7 +33,8 @@ CODE = (rollout.means, rollout.without_first, rollout.parked, rollout.rollout, r
 def view(trace, position: int) -> Shown:
     """What the chosen token is made of, layer by layer."""
     layer, _ = session.layer_and_head(trace.config)
-    means = run.compute(rollout.means, trace)
+    with st.spinner(text("run.running")):  # attention of all layers once more
+        means = run.compute(rollout.means, trace)
     found = {kind: run.compute(rollout.rows, means, position, kind) for kind in rollout.KINDS}
     mean_first = percent(float(means[:, position, 0].mean()))
     return Shown(

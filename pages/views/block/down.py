@@ -5,10 +5,10 @@ Knows steps and panels; the shares are core's.
 """
 
 from core.analyse import shares
-from pages.parts import charts, explanation, html, run, session, terms, words
+from pages.parts import charts, explanation, html, listing, run, session, terms, words
 from pages.parts.html import number, percent
 from pages.parts.words import text
-from pages.views.block import listing, neurons, product, whole
+from pages.views.block import neurons, product, whole
 
 HERE = "block.down"
 TEN = 10  # neurons whose vectors are added up

@@ -2,10 +2,9 @@
 CSV; long bars. Knows html and charts; computes nothing.
 """
 
-from pages.parts import charts, html, lesson, session, terms, words
+from pages.parts import charts, html, lesson, listing, session, terms, words
 from pages.parts.html import number
 from pages.parts.words import text
-from pages.views.block import listing
 
 LARGE = 10  # such a number has fewer decimals
 NARROW = 1.5  # the widest bar, in letters

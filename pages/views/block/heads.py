@@ -9,10 +9,10 @@ from html import escape
 import streamlit as st
 
 from core.analyse import shares
-from pages.parts import charts, explanation, html, run, session, terms, words
+from pages.parts import charts, explanation, html, listing, run, session, terms, words
 from pages.parts.html import number, percent
 from pages.parts.words import text
-from pages.views.block import listing, product, whole
+from pages.views.block import product, whole
 
 HERE = "block.heads"
 MOST_NAMED = 16  # heads that have room for their numbers side by side

@@ -7,10 +7,9 @@ import streamlit as st
 
 from core.analyse import attending
 from core.analyse.panel import Panel, magnitude
-from pages.parts import explanation, html, inputs, panels, session, terms, words
+from pages.parts import explanation, html, inputs, listing, panels, session, terms, words
 from pages.parts.html import Token
 from pages.parts.words import text
-from pages.views.block import listing
 
 FEW = 12  # of many keys, those with the largest numbers
 SHORT = 16  # so many are listed whole

@@ -7,10 +7,10 @@ Knows the step and core's attending; no maths.
 from dataclasses import replace
 
 from core.analyse import attending
-from pages.parts import charts, run, session, terms, words
+from pages.parts import charts, listing, run, session, terms, words
 from pages.parts.html import number, percent
 from pages.parts.words import text
-from pages.views.block import keys, listing, scores, whole
+from pages.views.block import keys, scores, whole
 
 HERE = "block.mix"
 COLUMNS = ("key", "weight", "", "length", "part", "along")

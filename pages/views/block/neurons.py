@@ -5,10 +5,10 @@ Knows steps and panels; which neurons fire is core's.
 """
 
 from core.analyse import firing
-from pages.parts import explanation, html, run, session, terms, words
+from pages.parts import explanation, html, listing, run, session, terms, words
 from pages.parts.html import number, percent
 from pages.parts.words import text
-from pages.views.block import listing, whole
+from pages.views.block import whole
 from viz import bend
 
 HERE = "block.neurons"

@@ -5,10 +5,10 @@ Knows the step and core's attending; no maths.
 """
 
 from core.analyse import attending
-from pages.parts import html, run, session, terms, words
+from pages.parts import html, listing, run, session, terms, words
 from pages.parts.html import Token, number
 from pages.parts.words import text
-from pages.views.block import keys, listing, whole
+from pages.views.block import keys, whole
 
 HERE = "block.scores"
 

@@ -4,10 +4,10 @@ Knows the step and core's attending; no maths.
 """
 
 from core.analyse import attending
-from pages.parts import charts, html, lesson, run, words
+from pages.parts import charts, html, lesson, listing, run, words
 from pages.parts.html import number, percent
 from pages.parts.words import text
-from pages.views.block import keys, listing, whole
+from pages.views.block import keys, whole
 
 HERE = "block.softmax"
 COLUMNS = ("key", "score", "less_max", "power", "weight", "")

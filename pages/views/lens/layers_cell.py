@@ -3,7 +3,7 @@ beside the run. Knows core's window, charts and words.
 """
 
 from core.analyse import lens
-from pages.parts import charts, explanation, run, session, style, words
+from pages.parts import charts, explanation, session, style, words
 from pages.parts.html import Made, number, percent
 from pages.parts.words import text
 from pages.views.lens.layers_grid import HERE, row_name
@@ -140,8 +140,10 @@ def _settled(place):
 
 
 def check(place) -> None:
-    """The last row beside the logits that the run itself gives at the chosen position."""
-    agreement = run.compute(lens.agreement, place.trace, place.found, place.position)
+    """The formula of all rows, taken for the last one, beside the logits that the run itself gives
+    at the chosen position.
+    """
+    agreement = place.found.checks[place.column]
     largest = float(abs(place.found.logits[-1, place.column]).max())
     said = words.html(f"{HERE}.check", **place.values())
     lines = [(words.html(f"{HERE}.largest"), number(largest))]

@@ -5,10 +5,9 @@ and suppresses.
 import streamlit as st
 
 from core.analyse import promoted, shares, source, through
-from pages.parts import charts, explanation, html, run, session, views, walk, words
+from pages.parts import charts, explanation, html, listing, run, session, views, walk, words
 from pages.parts.html import Token, number
 from pages.parts.words import text
-from pages.views.block import listing
 from pages.views.lens import aim
 
 HERE = "lens.neurons"

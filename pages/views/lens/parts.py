@@ -14,6 +14,7 @@ from pages.parts import (
     explanation,
     html,
     lesson,
+    listing,
     panels,
     run,
     session,
@@ -23,7 +24,6 @@ from pages.parts import (
 )
 from pages.parts.html import Token, number
 from pages.parts.words import text
-from pages.views.block import listing
 from pages.views.lens import aim, running
 from viz.matrix import matrix
 
