@@ -6,6 +6,7 @@ from core.analyse import explain
 from core.analyse.output import candidate, guess
 from core.analyse.view import final_view, score_parts
 from pages.parts import (
+    doors,
     explanation,
     html,
     lesson,
@@ -71,6 +72,8 @@ with middle:
         scores.vocabulary(best, mine, op, kind, last)
         parts = run.compute(score_parts, trace, op, position, id, terms.chosen(op))
     terms.show_parts(parts, trace, op)
+    about_token = op != "final_norm" and session.get("cell") is not None
+    doors.show("output", "lens.layers", "lens.parts", **{"target": id} if about_token else {})
     with st.expander(text("output.about_step", name=this.title)):
         lesson.tabs(this, numbers, after[op])
         lesson.look(this, **values)

@@ -46,9 +46,6 @@ def rollouts(maps, kind: str):
         if kind == "rest":
             mean_map = mean_map[1:, 1:] / mean_map[1:, 1:].sum(dim=1, keepdim=True)
             mean_map = torch.block_diag(torch.ones(1, 1, dtype=torch.float64), mean_map)
-        elif kind == "parked":
-            stays = torch.diag(mean_map[1:, 0])
-            mean_map = torch.block_diag(mean_map[:1, :1], mean_map[1:, 1:] + stays)
         attended = mean_map + torch.eye(n, dtype=torch.float64)
         whole = torch.linalg.multi_dot([attended / attended.sum(dim=1, keepdim=True), whole])
     return whole.numpy()

@@ -16,7 +16,7 @@ MOST_WHOLE = 512  # tokens whose half of a map, 525 kB, is sent; of a longer tex
 NAMED = 0.005  # a smaller weight is not written: it would read 0.00
 KINDS = ("text", "arcs")
 LABELS = frozenset(
-    {"aria", "token", "now", "most", "pair", "later", "outside", "left", "amount", "masked"}
+    {"aria", "token", "now", "most", "pair", "later", "outside", "left", "amount", "masked", "save"}
 )
 
 
@@ -35,6 +35,7 @@ def arcs(
     special: Sequence[bool] | None = None,
     drawn: np.ndarray | None = None,
     labels: Mapping[str, str],
+    name: str = "attention",
 ) -> bytes:
     """The payload of float32 weights [query, key], one row and column per token.
 
@@ -50,7 +51,8 @@ def arcs(
                 {position}; "now" says whose attention is shown with {token} {position}, "most" its
                 largest weight and "pair" one weight, with {query} {query_index} {key} {key_index}
                 {weight}; "later", "outside" and "left" why a pair has none; "amount" and "masked"
-                name the scale
+                name the scale, "save" the button
+    name        of the saved picture
 
     ValueError: not square, too many tokens, unequal lengths, a token outside, weights that are not
     0 to 1, an unknown kind, the first token left out looking forward, a missing label.
@@ -78,6 +80,7 @@ def arcs(
         "ends": [bool(mark) for mark in ends or none],
         "special": [bool(mark) for mark in special or none],
         "labels": dict(labels),
+        "name": name,
         "colours": {name: ROLES[name] for name in ("query", "key", "attention")},
     }
     return pack(meta, weights=_sent(weights, selected, back), pairs=pairs, **luts("amount"))

@@ -13,7 +13,8 @@ import numpy as np
 from viz.payload import pack
 from viz.theme import luts
 
-BY = ("prob", "rank", "entropy", "divergence")  # what colours the cells
+PROBS = ("answer", "target", "first")  # probabilities: of the column's last token, of a chosen one,
+BY = (*PROBS, "rank", "entropy", "divergence")  # of the cell's own; what colours the cells
 LABELS = frozenset({"tooltip", "selected", "aria", "scale", "target", "save_png", "save_csv"})
 MOST_CELLS = 4_000
 
@@ -21,7 +22,9 @@ MOST_CELLS = 4_000
 def lens(
     texts: Sequence[Sequence[str]],
     *,
-    probs: np.ndarray,
+    answer: np.ndarray,
+    target: np.ndarray,
+    first: np.ndarray,
     ranks: np.ndarray,
     entropy: np.ndarray,
     divergence: np.ndarray,
@@ -40,22 +43,24 @@ def lens(
     """The payload of a grid [row, column].
 
     texts       the token that is first in each cell, as display text
-    probs       its probability; ranks: of a token that the labels name, 1 = first; entropy and
-                divergence: in nats, not negative
+    answer      the probability of the token that is first in the column's last row; target: of one
+                that the labels name; first: of the cell's own. ranks: of the one that the labels
+                name, 1 = first. entropy and divergence: in nats, not negative
     decided     whether the token is that of the last row: drawn bold, with a bar
-    by          which of BY colours the cells: the probability from 0 to 1, the rank on a
+    by          which of BY colours the cells: a probability from 0 to 1, the rank on a
                 logarithmic scale from the last of `vocab` (no colour) to the first (full), the
                 entropy from 0 to that of `vocab` equal tokens, the divergence
                 likewise, and full beyond
     labels      the translated strings named in LABELS; "tooltip" and "selected" may use {row}
-                {column} {position} {token} {prob} {rank} {entropy} {divergence} {target}, and a
-                line break starts a new line; "scale" says what colours, "target" is the token that
-                is ranked
+                {column} {position} {token} {answer} {target}, their probabilities {first_prob}
+                {answer_prob} {target_prob}, {rank} {entropy} {divergence}, and a line break starts
+                a new line; "scale" says what colours, "target" is the token that is ranked
 
     ValueError: shapes or counts that do not fit, more than MOST_CELLS, a `by` that is not in BY, a
     missing label, a selected cell outside.
     """
-    measures = {"prob": probs, "rank": ranks, "entropy": entropy, "divergence": divergence}
+    measures = {"answer": answer, "target": target, "first": first, "rank": ranks}
+    measures |= {"entropy": entropy, "divergence": divergence}
     measures = {key: np.asarray(each, np.float64) for key, each in measures.items()}
     _check(texts, measures, decided, by, rows, columns, selected, labels)
     amounts, low, high = _scale(measures[by], by, vocab)
@@ -83,7 +88,7 @@ def _scale(values, by, vocab):
     """Amounts of colour 0..1, and what stands at the two ends of the scale."""
     if by == "rank":
         return 1 - np.log(values) / math.log(vocab), f"#{vocab:,}", "#1"
-    if by == "prob":
+    if by in PROBS:
         return values, "0", "1"
     limit = math.log(vocab)
     beyond = "≥ " if by == "divergence" else ""

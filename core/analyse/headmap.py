@@ -19,6 +19,7 @@ from .heads import reduce_max
 from .reader import Reader
 
 FAINTEST = 1e-4  # the weight at which a logarithmic scale begins
+FAINT = 0.1  # a smaller weight has hardly a colour on a scale from 0 to 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +57,18 @@ class HeadMap:
     def agreement(self) -> Agreement:
         """Whether each row of weights sums to 1."""
         return compare(self.sums, 1.0, rounding(1.0))
+
+    @property
+    def worst_sum(self) -> float:
+        """The sum of the row that is farthest from 1."""
+        return float(self.sums[np.abs(self.sums - 1).argmax()])
+
+    @property
+    def n_faint(self) -> int:
+        """In how many rows, that of the first token aside, every weight but the first key's is below
+        FAINT.
+        """
+        return int((self.weights[1:, 1:].max(axis=1, initial=0) < FAINT).sum())
 
     def seen(self, values) -> np.ndarray:
         """A map of this head with NaN where the mask is: a weight there is a plain 0."""
@@ -108,8 +121,9 @@ class Row:
     Attributes:
         looked, weight: the key of the largest weight. read, part: the key of the longest part, and
             that length as a share of the lengths of all parts; NaN where all are 0.
-        added: the lengths of all parts, summed. written: the length of their sum, which is what the
-            head writes. agreement: of that sum with the recorded mix, sent through W_O^h.
+        added: the lengths of all parts, summed. written: the length of their sum as vectors.
+            recorded: the length of what the head wrote, its recorded mix sent through W_O^h.
+            agreement: of these two vectors.
     """
 
     looked: int
@@ -118,6 +132,7 @@ class Row:
     part: float
     added: float
     written: float
+    recorded: float
     agreement: Agreement
 
 
@@ -158,9 +173,11 @@ def row(trace, found: HeadMap, query: int) -> Row:
     total = columns @ (weights @ values)
     mix = trace.read("attn.mix", found.layer)[query, found.head].astype(np.float64)
     sizes = np.abs(columns) @ (weights @ np.abs(values))
-    agreement = compare(total, columns @ mix, rounding(sizes))
-    part, written = float(vectors.quotient(carried[most], added)), float(vectors.length(total))
-    return Row(looked, float(weights[looked]), most, part, added, written, agreement)
+    recorded = columns @ mix
+    lengths = (float(vectors.length(each)) for each in (total, recorded))
+    agreement = compare(total, recorded, rounding(sizes))
+    part = float(vectors.quotient(carried[most], added))
+    return Row(looked, float(weights[looked]), most, part, added, *lengths, agreement)
 
 
 def first_token(found: HeadMap) -> tuple[float, float]:

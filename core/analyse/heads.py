@@ -27,6 +27,8 @@ class Attention:
         block: how many tokens a cell of a map stands for, on each side.
         windows: by layer, how many cells of a map's row hold a key that is seen; None for all.
         last: what the last token looks at, never reduced: [layer, head, key].
+        peaks: the largest weight that each token gives to one after the first, itself among them:
+        [layer, head, query]; NaN for the first token, which has no such choice.
         scores: what each head does, by the names of `roles.MEASURES`: [layer, head].
     """
 
@@ -35,12 +37,13 @@ class Attention:
     block: int
     windows: tuple[int | None, ...]
     last: np.ndarray
+    peaks: np.ndarray
     scores: dict[str, np.ndarray]
 
     @property
     def nbytes(self) -> int:
         """Bytes held."""
-        held = (self.maps, self.beside, self.last, *self.scores.values())
+        held = (self.maps, self.beside, self.last, self.peaks, *self.scores.values())
         return sum(each.nbytes for each in held)
 
     def without_first(self) -> np.ndarray:
@@ -90,7 +93,7 @@ class _Summing:
     def __init__(self, config, ids, largest):
         self.windows, self.ids = config.windows, ids
         self.block = -(-len(ids) // largest)
-        self.maps, self.beside, self.last, self.scores = [], [], [], []
+        self.maps, self.beside, self.last, self.peaks, self.scores = [], [], [], [], []
 
     def see(self, op, layer, value):
         """A tap's view of a pass: of all values the weights [head, query, key] of a whole text."""
@@ -100,16 +103,19 @@ class _Summing:
         self.maps.append(_max_of(self.block, rows, 2))
         self.beside.append(rows[..., 1 : self.block].max(axis=2, initial=0))
         self.last.append(value[:, -1].copy())
+        self.peaks.append(value[..., 1:].max(axis=2, initial=0))
+        self.peaks[-1][:, 0] = np.nan
         self.scores.append(roles.of_layer(value, self.ids, self.windows[layer]))
 
     def summary(self):
         """All layers together."""
         scores = {name: _stacked([each[name] for each in self.scores]) for name in roles.MEASURES}
-        maps, beside, last = map(_stacked, (self.maps, self.beside, self.last))
+        found = (self.maps, self.beside, self.last, self.peaks)
+        maps, beside, last, peaks = map(_stacked, found)
         # a cell of the map is seen if its newest key is, from its oldest query
         block, windows = self.block, self.windows
         windows = tuple(w and -(-(w + block - 1) // block) for w in windows)
-        return Attention(maps, beside, block, windows, last, scores)
+        return Attention(maps, beside, block, windows, last, peaks, scores)
 
 
 def _stacked(layers):

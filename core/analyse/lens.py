@@ -23,7 +23,7 @@ from .derived import kept
 from .explain import TOLERANCE
 from .finite import check_scores
 
-LARGEST = 36 << 20  # bytes of the logits of one window: they take half a second to compute
+LARGEST = 30 << 20  # bytes of the logits of one window: they take 0.4 seconds to compute
 MOST_COLUMNS = 16
 KINDS = ("block", "attention", "both")  # after which halves of a block the stream is read
 
@@ -82,6 +82,7 @@ class Window:
         top: the id that is first, [point, seq]. entropy: of the distribution, [point, seq].
         divergence: KL(final || point), [point, seq]; exactly 0 at the last point.
         checks: of each column, the formula of all rows, taken for the last one too, beside the run.
+        again: the logit of the column's answer by that formula, float32 [seq].
     """
 
     points: tuple[int, ...]
@@ -93,6 +94,7 @@ class Window:
     entropy: np.ndarray
     divergence: np.ndarray
     checks: tuple[Agreement, ...]
+    again: np.ndarray
 
     @property
     def nbytes(self) -> int:
@@ -102,7 +104,12 @@ class Window:
     @property
     def probs(self) -> np.ndarray:
         """The probability of the token that is first, float32 [point, seq]."""
-        return self._prob(np.take_along_axis(self.logits, self.top[..., None], axis=2)[..., 0])
+        return self._prob(self._of(self.top))
+
+    @property
+    def answer_probs(self) -> np.ndarray:
+        """The probability of the token that each column ends with, float32 [point, seq]."""
+        return self._prob(self._of(self.top[-1:]))
 
     @property
     def decided(self) -> np.ndarray:
@@ -113,6 +120,9 @@ class Window:
         """The probability of a token, float32 [point, seq]."""
         return self._prob(self.logits[..., token])
 
+    def _of(self, ids):  # [point or 1, seq] -> [point, seq]
+        return np.take_along_axis(self.logits, ids[..., None], axis=2)[..., 0]
+
     def _prob(self, logits):
         """Softmax as `ops` has it, of one token per cell: the last row is that of the run."""
         return np.exp(logits - self.largest) / self.sums
@@ -121,6 +131,11 @@ class Window:
         """The rank of a token, 1 = first, [point, seq]."""
         mine = self.logits[..., token, None]
         return 1 + np.count_nonzero(self.logits > mine, axis=2)
+
+    def surest_other(self, column: int) -> int | None:
+        """The row of a column that is surest of another token than the last answer, if any is."""
+        probs = np.where(self.decided[:, column], 0, self.probs[:, column])
+        return int(probs.argmax()) if probs.any() else None
 
     def n_early(self) -> int:
         """How many columns hold their last answer without a break from the middle row on."""
@@ -176,11 +191,13 @@ def _window(trace, kind, first, stop):
     flat = rows.reshape(-1, rows.shape[-1])
     logits = forward.unembed(flat, trace.model.weights, trace.config, forward.no_tap)
     logits = logits.reshape(*rows.shape[:2], -1)
-    checks = tuple(map(agreement, logits[-1], recorded))
+    checks, end = tuple(map(agreement, logits[-1], recorded)), logits[-1].copy()
     logits[-1] = recorded
     *softmax, entropies, divergences = _measured(logits)
-    made = logits, *softmax, logits.argmax(axis=2), entropies, divergences
-    return Window(points, first, *map(freeze, made), checks)
+    top = logits.argmax(axis=2)
+    again = np.take_along_axis(end, top[-1][:, None], axis=1)[:, 0]
+    made = logits, *softmax, top, entropies, divergences
+    return Window(points, first, *map(freeze, made), checks, freeze(again))
 
 
 def _recorded(trace, position):
@@ -220,29 +237,29 @@ def after_attention(trace, first: int, stop: int) -> np.ndarray:
 
 
 def _measured(logits):  # [point, seq, vocab] -> [point, seq], four times
-    """What softmax takes off and divides by (float32), entropy and divergence (float64) at each
-    point, one after another to save memory.
+    """What softmax takes off and divides by, entropy and divergence at each point, one after
+    another to save memory.
     """
-    log_final, final = distribution(logits[-1])
+    log_final, final, *_ = distribution(logits[-1])
     found = []
     for each in logits:
-        largest = each.max(axis=1)
-        sums = np.exp(each - largest[:, None]).sum(axis=1)
-        log_probs, probs = distribution(each)
-        entropies, away = entropy(log_probs, probs), divergence(log_final, final, log_probs)
-        found.append((largest, sums, entropies, away))
+        log_probs, probs, largest, sums = distribution(each)
+        away = divergence(log_final, final, log_probs)
+        found.append((largest, sums, entropy(log_probs, probs), away))
     return [np.stack(each) for each in zip(*found, strict=True)]
 
 
-def distribution(logits):  # [seq, vocab] -> float64 [seq, vocab] twice
-    """Log-probabilities and probabilities of some rows of logits."""
-    log_probs = logits.astype(np.float64)
-    log_probs -= log_probs.max(axis=1, keepdims=True)
+def distribution(logits):  # [seq, vocab] -> [seq, vocab] twice, [seq] twice
+    """Log-probabilities and probabilities of some rows of logits, and what softmax took off and
+    divided by.
+    """
+    largest = logits.max(axis=1)
+    log_probs = logits - largest[:, None]
     probs = np.exp(log_probs)
-    sums = probs.sum(axis=1, keepdims=True)
-    probs /= sums
-    log_probs -= np.log(sums)
-    return log_probs, probs
+    sums = probs.sum(axis=1)
+    probs /= sums[:, None]
+    log_probs -= np.log(sums)[:, None]
+    return log_probs, probs, largest, sums
 
 
 def entropy(log_probs, probs):  # [seq, vocab] twice -> [seq]

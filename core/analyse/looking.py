@@ -11,7 +11,7 @@ import numpy as np
 
 from core.model.rope import frequencies
 
-from . import attending
+from . import attending, headmap
 
 TURN = 2 * np.pi
 
@@ -66,10 +66,7 @@ class Looking:
         """Every row as shares of what the first token left: float32 [query, key]; 0 for the first
         itself, and in rows with nothing left. No value of the model.
         """
-        rest = self.weights.astype(np.float64)
-        rest[:, 0] = 0
-        left = rest.sum(axis=1, keepdims=True)
-        return np.divide(rest, left, out=rest, where=left > 0).astype(np.float32)
+        return np.nan_to_num(headmap.without_first(self.weights)).astype(np.float32)
 
     def arcs(self, most: int, least: float, first: bool = True) -> tuple[np.ndarray, int]:
         """The pairs of two tokens whose weight is at least `least`, the largest `most` of them with

@@ -3,13 +3,14 @@ handed on along the weights alone. Reads a trace once, and knows maps after that
 
 Abnar & Zuidema 2020 (arXiv 2005.00928), section 3, for encoders: A_l is the mean over the heads of
 layer l, Â_l = ½ A_l + ½ I stands for attention and the residual stream beside it, and R_l = Â_l
-R_{l-1} with R_0 = I. Row i of R_l says how the token at i, after layer l, is made of the tokens of
-the text. Values, the output projection and the MLP are left out.
+R_{l-1} with R_{-1} = I, layers counted from 0. Row i of R_l says how the token at i, after layer l,
+is made of the tokens of the text. Values, the output projection and the MLP are left out.
 
 Two variants of ours for causal models with a sink. "rest": in each A_l the column of the first
-token is left out and every row divided by what is left; then the second token sees nobody else and
-takes over. "parked": what a row gives the first token counts as staying with itself. Row 0 stays
-itself in both.
+token is left out and every row divided by what is left; row 0 stays itself. Then the second token
+sees nobody else, so everything flows to that one instead. `since`: the layers before it are passed
+over, as if R were I up to there. Less flows to the first token then, but the stream that goes into
+that layer is a mixture already, and counts as its own token alone.
 """
 
 from dataclasses import dataclass
@@ -21,7 +22,7 @@ from core.record.trace import freeze
 from .agreement import Agreement, compare
 from .derived import kept
 
-KINDS = ("whole", "rest", "parked")
+KINDS = ("whole", "rest")
 CLOSE = 2e-5  # what rounding in float32 through many layers may make of a share
 
 
@@ -49,47 +50,44 @@ def without_first(mean: np.ndarray) -> np.ndarray:  # [query, key] -> [query, ke
     return np.divide(rest, np.where(left == 0, 1, left), out=rest)
 
 
-def parked(mean: np.ndarray) -> np.ndarray:  # [query, key] -> [query, key]
-    """A mean map in which what a row gives the first token stays with the row's own."""
-    kept, place = mean.copy(), np.arange(1, len(mean))
-    kept[place, place] += kept[1:, 0]
-    kept[1:, 0] = 0
-    return kept
-
-
 def _step(mean, kind):
     """A_l as the variant has it."""
-    return {"whole": lambda mean: mean, "rest": without_first, "parked": parked}[kind](mean)
+    return without_first(mean) if kind == "rest" else mean
 
 
-def rollout(means, kind: str = "whole") -> np.ndarray:  # [layer, query, key] -> [query, key]
-    """R of the last layer, all rows."""
+def rollout(means, kind: str = "whole", since: int = 0) -> np.ndarray:  # -> [query, key]
+    """R of the last layer, all rows. means: [layer, query, key]. since: the first layer that
+    counts.
+    """
     found = np.eye(means.shape[1], dtype=np.float32)
-    for mean in means:
+    for mean in means[since:]:
         found = (_step(mean, kind) @ found + found) / 2
     return found
 
 
-def rows(means, position: int, kind: str = "whole") -> np.ndarray:  # -> [layer + 1, key]
-    """Row `position` of R_0, R_1, ...: what the token is made of before the first layer and after
-    each. float32; keys after the position are left out: a token is made of none of them.
+def rows(means, position: int, kind: str = "whole", since: int = 0) -> np.ndarray:
+    """Row `position` of R_{-1}, R_0, ...: what the token is made of before the first layer and
+    after each, float32 [layer + 1, key]. Up to layer `since` it is itself alone. Keys after the
+    position are left out: a token is made of none of them.
 
     Found without a whole R: for each layer a row of I goes through its Â and those before it.
     """
     n = position + 1
     found = np.zeros((len(means) + 1, n), np.float32)
     found[:, position] = 1
-    for layer in range(len(means) - 1, -1, -1):
+    for layer in range(len(means) - 1, since - 1, -1):
         below = found[layer + 1 :]
         below[:] = (below @ _step(means[layer, :n, :n], kind) + below) / 2
     return found
 
 
-def column(means, layer: int, key: int, n: int, kind: str = "whole") -> np.ndarray:  # -> [query]
-    """How much of `key` is in each of the first n tokens after `layer` layers: a column of R."""
+def column(means, layer: int, key: int, n: int, kind: str = "whole", since: int = 0) -> np.ndarray:
+    """How much of `key` is in each of the first n tokens after `layer` layers: [query], a column
+    of R.
+    """
     found = np.zeros(n, np.float32)
     found[key] = 1
-    for mean in means[:layer]:
+    for mean in means[since:layer]:
         found = (_step(mean[:n, :n], kind) @ found + found) / 2
     return found
 
@@ -110,16 +108,18 @@ class Terms:
     agreement: Agreement
 
 
-def terms(means, share: float, layer: int, position: int, key: int, kind: str = "whole") -> Terms:
-    """What made R_l[position, key], for l = layer + 1: the way through every token between.
+def terms(means, share, layer: int, position: int, key: int, kind="whole", since=0) -> Terms:
+    """What made R_layer[position, key]: the way through every token between.
 
     share: the same number, found by `rows`. The factors before come down the column of `key`, so
     nothing is used twice. layer: counts from 0.
     """
     n = position + 1
-    step = _step(means[layer, :n, :n], kind)[position] / 2
-    step[position] += 0.5
-    before = column(means, layer, key, n, kind)
+    step = np.zeros(n, np.float32)
+    if layer >= since:
+        step = _step(means[layer, :n, :n], kind)[position] / 2
+    step[position] += 0.5 if layer >= since else 1
+    before = column(means, layer, key, n, kind, since)
     products = step.astype(np.float64) * before
     return Terms(step, before, products, share, compare(products.sum(), share, CLOSE))
 
@@ -136,6 +136,8 @@ def first_above(shares, least: float = 0.5) -> int | None:  # [layer + 1] -> lay
 
 
 def telling_key(shares) -> int:  # [key]
-    """The token that a row is most made of besides itself and the first; itself where none is."""
-    between = shares[1:-1]
-    return 1 + int(between.argmax()) if len(between) else len(shares) - 1
+    """The token that a row is most made of besides itself and the two that all flows to, with the
+    first token (0) or without it (1); itself where there is no other.
+    """
+    between = shares[2:-1]
+    return 2 + int(between.argmax()) if len(between) else len(shares) - 1

@@ -196,7 +196,7 @@ def merges(payload: bytes, key: str, on_step=None) -> int | None:
 
 # ---- the tokens of a text with the attention of one of them --------------------------------------
 
-_arcs = _register("arcs", "saving.js", "chips.js")
+_arcs = _register("arcs", "saving.js", "chips.js", "arcs_save.js")
 
 
 def arcs(payload: bytes, key: str, on_position=None, on_other=None) -> int | None:

@@ -1,9 +1,10 @@
 // The tokens of a text with the attention of one of them: what it looks at, or who looks at it; in
 // colours on a running text, or below each other with arcs and bars. Pointing at a token shows its
 // attention until the pointer leaves. Knows the payload of viz/arcs.py; reports the position a
-// reader chose, and with Shift the other token of a pair. Knows no sentence.
+// reader chose, and with Shift the other token of a pair; saves with arcs_save.js. Knows no
+// sentence.
 
-const DRAWN = 0.01, SHADES = 4, SVG = "http://www.w3.org/2000/svg";
+const DRAWN = 0.01, SHADES = 4, SHOWN = 4;
 
 // ---- weights ------------------------------------------------------------------------------------
 
@@ -44,15 +45,12 @@ function largestOf(row) {
   return row.reduce((best, [value], i) => (value > (row[best]?.[0] ?? 0) ? i : best), -1);
 }
 
-// A recorded weight in all its digits; a computed share in six.
-const exact = ({ meta }, value) => (meta.first ? shortest(value) : digits(value, 6));
-
 function pairWords(view, token, other, row = rowOf(view, token)) {
   const { meta } = view, [value, why] = row[other], [query, key] = pairOf(meta, token, other);
   const names = { query: meta.tokens[query], key: meta.tokens[key] };
   const at = { ...names, query_index: query, key_index: key };
   if (why) return fill(meta.labels[why], at);
-  return Number.isNaN(value) ? "" : fill(meta.labels.pair, { ...at, weight: exact(view, value) });
+  return Number.isNaN(value) ? "" : fill(meta.labels.pair, { ...at, weight: digits(value, SHOWN) });
 }
 
 // ---- colours ------------------------------------------------------------------------------------
@@ -93,6 +91,7 @@ function fillChips(view) {
   list.setAttribute("aria-label", meta.labels.aria);
   view.amount.textContent = meta.labels.amount;
   view.masked.textContent = meta.labels.masked;
+  view.save.textContent = meta.labels.save;
 }
 
 function paintChip(view, chip, [value, why]) {
@@ -126,10 +125,11 @@ function paint(view) {
 function say(view, token, row, other, chosen) {
   const { meta, now, pair } = view, most = largestOf(row);
   const shown = fill(meta.labels.now, { token: meta.tokens[token], position: token });
-  const weight = most < 0 ? "" : exact(view, row[most][0]);
+  const weight = most < 0 ? "" : digits(row[most][0], SHOWN);
   const largest = { token: meta.tokens[most], position: most, weight };
   now.textContent = shown + (most < 0 ? "" : fill(meta.labels.most, largest));
-  pair.textContent = other === null ? "" : pairWords(view, chosen, other);
+  const said = other === null || (token === chosen && other === most);
+  pair.textContent = said ? "" : pairWords(view, chosen, other);
 }
 
 function nameChips(view) {
@@ -143,12 +143,7 @@ function nameChips(view) {
 // ---- arcs ---------------------------------------------------------------------------------------
 
 function path(group, d, name, width, opacity) {
-  const node = document.createElementNS(SVG, "path");
-  node.setAttribute("d", d);
-  node.setAttribute("class", name);
-  node.setAttribute("stroke-width", width);
-  node.setAttribute("stroke-opacity", opacity);
-  group.append(node);
+  shape("path", { d, class: name, "stroke-width": width, "stroke-opacity": opacity }, group);
 }
 
 // From one token to another, the further the wider; never wider than there is room.
@@ -223,6 +218,7 @@ function listen(view) {
   list.addEventListener("pointerleave", () => point(null));
   for (const name of ["click", "keydown"]) list.addEventListener(name, () => paint(view));
   list.addEventListener("scroll", () => follow(view));
+  view.save.addEventListener("click", () => saveReading(view));
 }
 
 function parts(host) {
@@ -230,17 +226,18 @@ function parts(host) {
   const [frame, list, legend] = ["frame", "chips", "legend"].map((name) => element("div", name));
   const [ramp, hatch] = [element("span", "ramp"), element("span", "hatch")];
   const [amount, masked] = [element("span", "amount"), element("span")];
-  const [svg, arcs] = ["svg", "g"].map((name) => document.createElementNS(SVG, name));
-  const [behind, front] = ["g", "g"].map((name) => document.createElementNS(SVG, name));
+  const [svg, arcs, behind, front] = ["svg", "g", "g", "g"].map((name) => shape(name, {}));
+  const save = element("button", "save");
+  save.type = "button";
   pair.setAttribute("aria-live", "polite");
   svg.setAttribute("aria-hidden", "true");
   arcs.append(behind, front);
   svg.append(arcs);
   frame.append(svg, list);
-  legend.append(amount, element("span", "", "0"), ramp, element("span", "", "1"), hatch, masked);
+  legend.append(amount, element("span", "", "0"), ramp, element("span", "", "1"), hatch, masked, save);
   holder.append(now, pair, frame, legend);
   host.append(holder);
-  return { host, holder, now, pair, list, svg, arcs, behind, front, ramp, amount, masked };
+  return { host, holder, now, pair, list, svg, arcs, behind, front, ramp, amount, masked, save };
 }
 
 export default component((host, port) => {

@@ -2,6 +2,7 @@
 // token that is first there. Knows texts and codes 0..255 and no sentence. An item is [row, column].
 
 const CELL_HEIGHT = 18, MOST_ACROSS = 132, LEAST_ACROSS = 26, HEAD = 38, EDGE = 3, INSET = 6;
+const LENS_MEASURES = ["answer", "target", "first", "rank", "entropy", "divergence"];
 
 export default drawn({
   state: "cell",
@@ -25,8 +26,10 @@ function lensWords(view, item) {
   const { meta } = view, [row, column] = item, i = lensIndex(view, item);
   return {
     row: meta.rows[row], column: meta.columns[column], position: meta.first_column + column,
-    row_title: meta.row_title, column_title: meta.column_title, target: meta.labels.target,
-    token: meta.texts[row][column], prob: percentOf(view.prob.data[i]),
+    row_title: meta.row_title, column_title: meta.column_title, token: meta.texts[row][column],
+    answer: meta.texts.at(-1)[column], target: meta.labels.target,
+    first_prob: percentOf(view.first.data[i]), answer_prob: percentOf(view.answer.data[i]),
+    target_prob: percentOf(view.target.data[i]),
     rank: view.rank.data[i].toLocaleString("en"),
     entropy: digits(view.entropy.data[i], 3), divergence: digits(view.divergence.data[i], 3),
   };
@@ -39,12 +42,13 @@ function lensLines(view) {
     for (let column = 0; column < columns; column++) {
       const i = lensIndex(view, [row, column]);
       const texts = [meta.rows[row], meta.columns[column], meta.texts[row][column]].map(csvText);
-      const numbers = [view.prob, view.rank, view.entropy, view.divergence];
+      const numbers = LENS_MEASURES.map((name) => view[name]);
       lines.push([texts[0], meta.first_column + column, ...texts.slice(1),
         ...numbers.map(({ data }) => shortest(data[i]))].join(","));
     }
   }
-  return ["after,position,token,first,probability,rank,entropy_nat,divergence_nat", ...lines];
+  return ["after,position,token,first,answer_probability,target_probability,first_probability,"
+    + "target_rank,entropy_nat,divergence_nat", ...lines];
 }
 
 // ---- places (CSS pixels) ------------------------------------------------------------------------

@@ -41,7 +41,7 @@ function gutter(meta, font, outer) {
 // numbers on ticks, also in a strip of cells too narrow for names, where the lens shows them.
 function placeColumns(meta, rows, columns, room, font, slant) {
   const sized = (names, right, most) => {
-    const across = Math.min(most, (room - right) / columns);
+    const across = Math.min(most, Math.max(1, room - right) / columns); // never 0 or below
     return { names, right, cell: [across, cellHeight(meta, rows, across, names)] };
   };
   if (!meta.columns) return sized(null, MARGIN, MOST_CELL);

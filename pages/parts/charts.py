@@ -63,10 +63,12 @@ def spread(counts, edges, *, name: str, title: str, count_title: str, alt: str, 
     save(name, ("from", "to", "count"), list(zip(*columns, strict=True)))
 
 
-def save(name: str, head: tuple[str, ...], rows) -> None:
-    """A small button that saves a chart's data as CSV; the chart's own button saves it as SVG."""
+def save(name: str, head: tuple[str, ...], rows, what: str | None = None) -> None:
+    """A small button that saves a chart's data as CSV; the chart's own button saves it as SVG.
+    what: it saves, in words, where a page has several such buttons.
+    """
     st.download_button(
-        text("matrix.save_csv"),
+        text("matrix.save_csv_of", what=what) if what else text("matrix.save_csv"),
         figure.table(head, rows),
         file_name=f"{name}.csv",
         mime="text/csv",

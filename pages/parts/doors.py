@@ -29,7 +29,9 @@ def _called(here, there):
     if not view:
         return text(f"pages.{page}")
     name = views.name(page, view)
-    return name if here.startswith(f"{page}.") else f"{text(f'pages.{page}')}: {name}"
+    if here.startswith(f"{page}."):
+        return name
+    return text("views.door", page=text(f"pages.{page}"), view=name)
 
 
 def _go(here, there, place):

@@ -93,6 +93,6 @@ def percent(share: float) -> str:
         return "–"
     sign, size = "−" if share < 0 else "", abs(share)
     shown = f"{size:.1%}" if size >= 5e-4 or size == 0 else f"{size * 100:.2g}%"
-    if shown == "100.0%" and 1 - size > WHOLE:  # as many decimals as show what is missing
-        shown = f"{size:.{-2 - math.floor(math.log10(1 - size))}%}"
+    if shown == "100.0%" and abs(1 - size) > WHOLE:  # as many decimals as show what is missing
+        shown = f"{size:.{-2 - math.floor(math.log10(abs(1 - size)))}%}"
     return sign + shown

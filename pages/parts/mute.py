@@ -81,4 +81,5 @@ def _bars(trace, layer, head, position, found, ids, chosen):
     st.plotly_chart(drawn, key="mute_bars", config=figure.saving(name), alt=alt)
     logits = ([float(each[id]) for id in ids] for each in found.logits)
     head_row = ("id", "token", "probability", "probability muted", "logit", "logit muted")
-    charts.save(name, head_row, list(zip(ids, texts, before, after, *logits, strict=True)))
+    rows = list(zip(ids, texts, before, after, *logits, strict=True))
+    charts.save(name, head_row, rows, text(f"{HERE}.saved"))

@@ -3,6 +3,7 @@ Shift or a row of the table opens another pair.
 """
 
 import re
+import xml.etree.ElementTree as ET
 
 PROMPT = "When Mary and John went to the store, John gave a drink to"
 
@@ -13,14 +14,28 @@ def weights(reader):
     return texts.evaluate_all("nodes => nodes.map((node) => node.dataset.weight)")
 
 
+def saved(reader, marks="text"):
+    """The texts (or other marks) of the picture that is saved."""
+    with reader.page.expect_download() as download:
+        reader.key("reading_tokens").locator(".save").click()
+    assert download.value.suggested_filename.endswith(".svg")
+    whole = ET.parse(download.value.path()).getroot()
+    return [each.text for each in whole.iter(f"{{http://www.w3.org/2000/svg}}{marks}")]
+
+
 def test_a_token_shows_its_attention_where_it_is_pointed_at(reader):
     reader.open("/atlas", op="reading", prompt=PROMPT, layer=24, head=4)
     chips, own = reader.chips("reading_tokens"), weights(reader)
     said = reader.key("reading_tokens").locator(".now")
-    assert own[1] == "0.81" and "0.81020" in said.inner_text()
+    assert own[1] == "0.81" and said.inner_text().endswith("0.8102")
+    pair = reader.key("reading_tokens").locator(".pair")
+    assert not pair.inner_text()  # it is the same one, and is not said twice
+    drawn = saved(reader)
+    assert [text for text in drawn if text in own and text] == [text for text in own if text]
+    assert "attention weight" in drawn[-1] and drawn[0] == said.inner_text()
     ended = reader.page.evaluate("walk.ended")
     chips.nth(9).hover()
-    assert weights(reader) != own and weights(reader)[10:] == [""] * 4
+    assert weights(reader) != own and weights(reader)[10:] == [""] * 4 and pair.inner_text()
     assert "(9)" in said.inner_text()
     assert chips.nth(10).evaluate("chip => chip.classList.contains('unseen')")
     reader.page.mouse.move(5, 5)
@@ -65,3 +80,6 @@ def test_arcs_end_at_their_tokens_also_when_scrolled(reader):
     numbers = figure.locator(".number").all_inner_texts()
     named = [n for n in numbers if n]
     assert named and all(re.fullmatch(r"[01]\.\d\d", n) for n in named)
+    texts, shown = saved(reader), chips.locator(".text").all_inner_texts()
+    assert [text for text in texts if text in shown] == shown  # also what is scrolled out of sight
+    assert len(saved(reader, "path")) == figure.locator("path").count()

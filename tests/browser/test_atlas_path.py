@@ -62,6 +62,19 @@ def test_keys_move_the_frame_and_enter_opens_the_head(reader):
     assert "op=head" in reader.page.url and "layer=11" in reader.page.url
 
 
+def test_the_head_that_the_answer_names_is_one_click_away(reader):
+    reader.open("/atlas")
+    with reader.rerun():
+        reader.page.get_by_text("Reveal", exact=True).click()
+    door = reader.page.locator("[data-door]")
+    layer, head = door.get_attribute("data-door").split()
+    expect(door).to_have_text(f"layer {layer}, head {head} ▸")
+    with reader.rerun():
+        door.click()
+    assert f"layer={layer}" in reader.page.url and f"head={head}" in reader.page.url
+    assert "op=head" in reader.page.url
+
+
 def test_a_sorted_map_opens_its_own_head(reader):
     reader.open("/atlas", by="previous")
     box = canvas(reader).bounding_box()

@@ -47,6 +47,9 @@ def test_a_saved_view_opens_alone_and_its_figures_live(reader, tmp_path):
     with page.expect_download() as download:
         figure.get_by_role("button").filter(has_text="CSV").click()
     assert download.value.suggested_filename.endswith(".csv")
+    page.set_viewport_size({"width": 60, "height": 600})  # no room for a map: no fault, no hang
+    page.wait_for_function("new Promise((done) => setTimeout(done, 200, innerWidth === 60))")
+    assert wrong == []
     assert page.locator("main").locator("select, input, textarea, [data-door]").count() == 0
     page.close()
 

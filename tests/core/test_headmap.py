@@ -43,6 +43,7 @@ def test_all_heads_together_write_what_attention_wrote(case, trace_of):
         here = headmap.row(trace, found, 40)
         assert here.agreement.equal and found.agreement.equal
         assert here.written <= here.added * (1 + 1e-6)  # the triangle's inequality
+        assert here.recorded == pytest.approx(here.written, rel=1e-5)
     names = trace.catalogue.op("attn.out", layer).biases
     bias = sum(trace.model.weights.get(name, layer) for name in names)
     recorded = trace.read("attn.out", layer)
@@ -87,6 +88,13 @@ def test_the_limits_of_rows_are_what_the_colours_divide_by(found):
     np.testing.assert_allclose(found.weights[1:, 1:] / left[1:, None], shares, rtol=1e-6)
     np.testing.assert_allclose(shares.sum(axis=1), 1)
     assert left[0] == 0 and found.n_empty == 1
+
+
+def test_faint_rows_and_the_sum_that_is_farthest_from_one():
+    rows = np.float32([[1, 0, 0], [0.875, 0.125, 0], [0.875, 0.0625, 0.09375]])
+    found = headmap.HeadMap(0, 0, 0, rows, None, rows, rows, np.ones(3), None)
+    assert found.n_faint == 1 and found.worst_sum == 1.03125
+    assert not found.agreement.equal
 
 
 def test_the_telling_key_is_the_strongest_but_the_first(found):

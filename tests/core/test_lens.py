@@ -53,8 +53,8 @@ def test_since_when_a_token_is_first_by_hand(ranks, since):
 
 def test_entropy_and_divergence_by_hand():
     halves, quarters = np.log([[0.5, 0.5]]), np.log([[0.25, 0.75]])
-    log_p, p = lens.distribution(halves + 7)
-    log_q, q = lens.distribution(quarters - 300)
+    log_p, p, *_ = lens.distribution(halves + 7)
+    log_q, q, *_ = lens.distribution(quarters - 300)
     np.testing.assert_allclose(p, [[0.5, 0.5]])
     assert lens.entropy(log_p, p) == pytest.approx([np.log(2)])
     by_hand = 0.5 * np.log(0.5 / 0.25) + 0.5 * np.log(0.5 / 0.75)
@@ -73,6 +73,11 @@ def test_the_last_row_is_the_output_and_the_others_agree_with_a_plain_one(case, 
         logits, probs = trace.logits(found.first + each), trace.probs(found.first + each)
         assert found.logits[-1, each].tobytes() == logits.tobytes()
         assert found.probs[-1, each] == probs.max() and found.probs_of(7)[-1, each] == probs[7]
+    assert found.answer_probs[-1].tobytes() == found.probs[-1].tobytes()
+    for each, token in enumerate(found.top[-1]):
+        of_it = found.probs_of(int(token))[:, each]
+        np.testing.assert_array_equal(found.answer_probs[:, each], of_it)
+        assert found.again[each] == pytest.approx(found.logits[-1, each, token], rel=1e-5)
     assert len(found.checks) == found.top.shape[1] and all(each.equal for each in found.checks)
     assert int(found.top[-1, column]) == int(trace.logits(30).argmax())
     assert (found.divergence[-1] == 0).all() and found.decided[-1].all()
@@ -164,3 +169,7 @@ def test_paris_appears_late(smollm):
     ranks = found.ranks_of(7042)[:, 9 - found.first]
     assert lens.first_since(ranks) == found.points.index(2 * 27 + 2)
     assert found.n_early() < found.top.shape[1]
+    other = found.surest_other(9 - found.first)
+    shown = found.probs[:, 9 - found.first]
+    assert other is not None and not found.decided[other, 9 - found.first]
+    assert shown[other] == max(p for p, rank in zip(shown, ranks, strict=True) if rank > 1)

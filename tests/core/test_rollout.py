@@ -50,33 +50,43 @@ def test_a_row_that_gives_all_to_the_first_looks_at_itself_instead():
     assert rollout.without_first(sink).tolist() == [[1, 0, 0], [0, 1, 0], [0, 1, 0]]
 
 
-def test_parked_attention_stays_by_hand():
-    kept = rollout.parked(MAPS[0])
-    np.testing.assert_allclose(kept, [[1, 0, 0], [0, 1, 0], [0, 0.4, 0.6]], rtol=1e-6)
-    np.testing.assert_allclose(rollout.rows(MAPS, 2, "parked")[1], [0, 0.2, 0.8], rtol=1e-6)
-    assert rollout.parked(np.ones((1, 1), np.float32)).tolist() == [[1]]
+def test_without_the_first_token_the_second_takes_all_that_flows_to_it():
+    """Its row of every Â is itself alone."""
+    found = rollout.rows(random_maps(60, 8), 7, "rest")
+    assert rollout.rows(MAPS, 1, "rest").tolist() == [[0, 1]] * 3
+    assert found[-1].argmax() == 1 and found[-1, 1] > 0.9
+
+
+def test_the_last_layers_by_hand():
+    found = rollout.rows(MAPS, 2, since=1)
+    np.testing.assert_allclose(found, [[0, 0, 1], [0, 0, 1], [0.3, 0.15, 0.55]], rtol=1e-6)
+    assert rollout.rows(MAPS, 2, since=2).tolist() == [[0, 0, 1]] * 3
+    passed = rollout.terms(MAPS, 1.0, 0, 2, 2, since=1)
+    assert passed.agreement.equal and passed.step.tolist() == [0, 0, 1]
 
 
 def test_the_token_to_look_at():
-    assert rollout.telling_key(np.float32([0.9, 0.01, 0.04, 0.05])) == 2
-    assert [rollout.telling_key(np.ones(n)) for n in (1, 2, 3)] == [0, 1, 1]
+    assert rollout.telling_key(np.float32([0.5, 0.3, 0.01, 0.04, 0.15])) == 3
+    assert [rollout.telling_key(np.ones(n)) for n in (1, 2, 3, 4)] == [0, 1, 2, 2]
 
 
+@pytest.mark.parametrize("since", [0, 2])
 @EACH_KIND
-def test_all_ways_lead_to_the_same_numbers(kind):
+def test_all_ways_lead_to_the_same_numbers(kind, since):
     """Rows from above, columns from below, the whole matrix, and the product written out."""
     maps = random_maps(5, 12)
-    changed = {"rest": rollout.without_first, "parked": rollout.parked}.get(kind)
-    plain = np.stack([changed(each) for each in maps]) if changed else maps
-    wanted = [product(plain[:layer]) for layer in range(6)]
-    np.testing.assert_allclose(rollout.rollout(maps, kind), wanted[-1], atol=1e-6)
+    rest = kind == "rest"
+    plain = np.stack([rollout.without_first(each) for each in maps]) if rest else maps
+    wanted = [product(plain[since:layer]) for layer in range(6)]
+    np.testing.assert_allclose(rollout.rollout(maps, kind, since), wanted[-1], atol=1e-6)
     for position in (0, 4, 11):
-        found = rollout.rows(maps, position, kind)
+        found = rollout.rows(maps, position, kind, since)
         for layer in range(6):
             row = wanted[layer][position]
             np.testing.assert_allclose(found[layer], row[: position + 1], atol=1e-6)
             assert not row[position + 1 :].any()
-    np.testing.assert_allclose(rollout.column(maps, 3, 2, 12, kind), wanted[3][:, 2], atol=1e-6)
+    column = rollout.column(maps, 3, 2, 12, kind, since)
+    np.testing.assert_allclose(column, wanted[3][:, 2], atol=1e-6)
 
 
 @EACH_KIND
@@ -87,15 +97,16 @@ def test_every_row_is_a_share_of_a_whole(kind):
     assert not rollout.sums(found * 1.001).equal
 
 
+@pytest.mark.parametrize("since", [0, 2])
 @EACH_KIND
-def test_a_number_is_the_sum_over_the_tokens_between(kind):
+def test_a_number_is_the_sum_over_the_tokens_between(kind, since):
     maps = random_maps(4, 9)
-    found = rollout.rows(maps, 7, kind)
+    found = rollout.rows(maps, 7, kind, since)
     for layer, key in ((0, 7), (3, 2), (3, 7)):
-        made = rollout.terms(maps, found[layer + 1, key], layer, 7, key, kind)
+        made = rollout.terms(maps, found[layer + 1, key], layer, 7, key, kind, since)
         assert made.agreement.equal and len(made.products) == 8
         assert made.step.sum() == pytest.approx(1, abs=1e-6)
-    wrong = rollout.terms(maps, found[4, 2] + 1e-3, 3, 7, 2, kind)
+    wrong = rollout.terms(maps, found[4, 2] + 1e-3, 3, 7, 2, kind, since)
     assert not wrong.agreement.equal
 
 

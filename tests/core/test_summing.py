@@ -106,6 +106,15 @@ def test_maps_without_the_first_token_hold_the_others_of_its_block(tiny_name, la
     assert (seen.maps[..., 0] > left[..., 0]).any()  # and the maps are left as they were
 
 
+def test_the_peaks_are_the_largest_weights_beside_the_first(tiny_name):
+    trace = run(RunSpec(tiny_name, ids=IDS[:10]))
+    peaks, weights = heads.attention(trace, 4).peaks, trace.read("attn.weights", 1)[2]
+    assert np.isnan(peaks[..., 0]).all() and not peaks.flags.writeable
+    assert peaks[1, 2, 1:].tolist() == [max(weights[i, 1 : i + 1]) for i in range(1, 10)]
+    alone = heads.attention(run(RunSpec(tiny_name, ids=IDS[:1])))
+    assert alone.peaks.shape[2] == 1 and np.isnan(alone.peaks).all()
+
+
 @pytest.mark.parametrize("n", [1, 63, 64, 65, 127, 129])
 @pytest.mark.parametrize("largest", [64, 10])
 def test_blocks_of_any_length_are_reduced_as_by_hand(n, largest):

@@ -32,7 +32,7 @@ def press(app, key):
     return app
 
 
-def said(lang, key, **values):
+def said(lang, key, /, **values):
     return lessons.text(lang, key, **values).replace("**", "")
 
 
@@ -56,6 +56,9 @@ def test_direct_and_total_effect_stand_beside_each_other(smollm):
     for number in ("81.0%", "92.3% → 97.8%", "−1.3100", "269 of 270", "−1.1528"):
         assert number in shown
     assert said("en", "atlas.effect.same_way") in shown
+    mary = {"key": "␣Mary", "weight": "81.0%", "target": "␣Mary", "written": "−1.3100"}
+    mary |= {"before": "92.3%", "after": "97.8%"}
+    assert said("en", "atlas.effect.short_against_rises", **mary) in shown
     john = smollm.tokenizer.encode(" John")[0]
     app.session_state["target"], app.session_state["moved"] = john, True
     shown = reader.text(app.run())
@@ -85,8 +88,10 @@ def test_a_head_over_several_texts(smollm, lang):
     counts = {name: sum(s.raised == n for s in each) for name, n in (("lower", -1), ("higher", 1))}
     counts |= {"n": 3, "changed": sum(s.changed for s in each)}
     counts["helps"] = sum(s.direct > 0 for s in each)
+    assert counts["changed"] == 0 < counts["higher"] and 0 < counts["helps"] < 3
     shown = reader.text(app)
-    assert said(lang, "atlas.effect.counts", **counts) in shown and counts["higher"] > 0
+    for key in ("counts", "changed_none", "helps"):
+        assert said(lang, f"atlas.effect.{key}", **counts).strip() in shown
     assert said(lang, "atlas.effect.left_out", n=1, most=8, longest=64) in shown
     assert "92.3% → 97.8%" in shown and "<b>The</b> cat" in shown
     looks = [lessons.view(lang, "atlas.effect", tags).look for tags in ({"several"}, ())]
@@ -99,10 +104,35 @@ def test_texts_to_begin_with_are_of_the_models_own_world(smollm):
     for model in (SMOLLM, "nano"):
         app = open_view(model=model, kind="several", layer=1, head=0)
         of = "nano" if model == "nano" else "smollm2"
-        lines = lessons.text("en", f"atlas.effect.example_{of}").split("\n")
+        lines = lessons.text("en", f"atlas.effect.example_{of}").strip().split("\n")
         assert app.text_area(key="effect_ask").value.split("\n") == lines
         assert sum("data-sample=" in part for part in reader.html(app)) == 1
         assert "".join(reader.html(app)).count("data-sample=") == len([*filter(None, lines)])
+
+
+def test_the_readers_own_text_stands_first(smollm):
+    app = open_view(model="nano", kind="several", layer=1, head=0, prompt="My own hat is")
+    assert app.text_area(key="effect_ask").value.startswith("My own hat is\nThe capital of France")
+    two = open_view(model="nano", kind="several", layer=1, head=0, prompt="Two\nlines")
+    assert two.text_area(key="effect_ask").value.startswith("The capital of France")
+
+
+def test_a_text_beyond_the_models_context_has_a_sentence_and_the_others_their_rows(
+    tmp_path, monkeypatch
+):
+    changes = {"max_position_embeddings": 24}
+    path = build_gguf(tmp_path / "short.gguf", "llama", **changes)
+    monkeypatch.setenv("TOKENWALK_MODELS", path)
+    link = {"model": "short", "prompt": "the cat", "kind": "several", "layer": 0, "head": 0}
+    app = open_view(**link, ask="the cat\n" + "cat " * 12)
+    (notice,) = reader.notices(app)
+    assert "24" in notice and "cat cat" in notice
+    assert "".join(reader.html(app)).count("data-sample=") == 1
+
+
+def test_doors_lead_to_views_that_say_more_about_the_head(smollm):
+    app = press(open_view(layer=24, head=4), "to_atlas_compare")
+    assert app.session_state["op"] == "compare" and app.session_state["at_head"] == 4
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import pytest
 
 import lessons
 from core import RunSpec
-from core.analyse import heads
+from core.analyse import attribution, heads, repeating
 from tests.conftest import SMOLLM
 from tests.pages import reader
 
@@ -43,6 +43,8 @@ def test_the_page_says_how_many_heads_park_on_the_first_token(smollm, lang):
     beyond = int((seen.last[:, :, 1:].max(axis=2) > 0.5).sum())
     answers = {"en": f"In {beyond} of 270. In 198 heads", "zh": f"270 个头里有 {beyond} 个。"}
     assert answers[lang] in shown and str(270 - 198 - beyond) in shown
+    layer, head, _ = heads.hardest(seen.last)
+    assert lessons.text(lang, "atlas.every.to_one", layer=layer, head=head) in shown
 
 
 def test_sorted_maps_are_the_highest_first_and_the_switch_shows_others(smollm):
@@ -66,6 +68,30 @@ def test_sorted_maps_are_the_highest_first_and_the_switch_shows_others(smollm):
     assert none in reader.notices(app) and not [m for m in reader.canvases(app) if "grid" in m]
     app.selectbox(key="atlas_by").set_value("model").run()
     assert field(app)["grid"] and "by" not in app.query_params
+
+
+def test_heads_sorted_by_what_is_about_the_chosen_token(smollm):
+    """The head that carries the fact is found by how hard it looks, and what it writes is told."""
+    app, seen = open_view(by="hardest"), summary(FRANCE)
+    assert field(app)["names"][2] == f"23·4  {seen.peaks[23, 4, 4]:.2f}"
+    assert "that ␣is (4) gives to a single token" in reader.text(app)
+    app.selectbox(key="atlas_by").set_value("written").run()
+    trace = heads.run_summing(RunSpec(SMOLLM, prompt=FRANCE))
+    paris = int(np.argmax(trace.logits(4)))
+    found = attribution.attribution(trace, paris, None, 4).heads
+    values = [float(name.split()[1].replace("−", "-")) for name in field(app)["names"]]
+    assert values == np.round(np.sort(found.ravel())[::-1][:24], 2).tolist()
+    assert app.selectbox(key="target_list").value == paris
+    app.selectbox(key="atlas_by").set_value("induction").run()
+    own = repeating.repeated(trace.model, SMOLLM).scores
+    assert field(app)["names"][0].endswith(f"{own.max():.2f}")
+    assert lessons.text("en", "atlas.every.about_induction") in reader.text(app)
+    app.session_state["by"], app.session_state["pos"] = "hardest", 0
+    app.session_state["moved"] = True
+    app.run()
+    assert lessons.text("en", "atlas.every.undefined_first") in reader.notices(app)
+    app.button(key="every_to_effect").click().run()  # muted there
+    assert app.session_state["op"] == "effect" and app.session_state["by"] == "muted"
 
 
 def test_a_number_that_no_head_has_is_no_order(smollm):

@@ -18,6 +18,7 @@ from tests.pages import reader
 from viz.payload import unpack
 
 PROMPT = "The capital of France is"
+MARY = "When Mary and John went to the store, John gave a drink to"
 LINK = {"op": "head", "layer": 23, "head": 4, "prompt": PROMPT}
 KINDS = ("weights", "carried", "scores", "masked")
 
@@ -120,7 +121,27 @@ def test_the_answer_names_what_is_read_most(found):
     lesson = lessons.view("en", "atlas.head")
     assert not reader.missing(app, lesson.reveal)
     part = found.carried[4] / found.carried[4].sum()
-    assert f"reads most from ␣France (3): {part.max():.1%}" in reader.text(app)
+    shown = reader.text(put(app, kind="carried"))
+    assert f"reads most from ␣France (3): {part.max():.1%}" in shown
+    here = headmap.row(run(RunSpec(SMOLLM, prompt=PROMPT)), found, 4)
+    pair = f"added as vectors{here.written:.4f}what the head wrote, from its recorded mix"
+    assert pair + f"{here.recorded:.4f}" in shown.replace("\n", "")
+    assert f"add up to {here.added:.2f}" in shown and f"{found.worst_sum:.7f}" in shown
+
+
+def test_a_head_is_muted_here_and_says_what_it_writes(smollm):
+    app = open_view(prompt=MARY, layer=24, head=4)
+    assert "writes −1.31 towards the logit of ␣Mary: place 269 of 270" in reader.text(app)
+    said = "choose the logarithmic colours"  # of a map that has hardly a colour
+    assert said not in reader.text(app)
+    assert "In 13 of the 13 rows" in reader.text(put(app, at_layer=26, at_head=1))
+    assert said in reader.text(app) and said not in reader.text(put(app, scale="log"))
+    put(app, at_layer=24, at_head=4)
+    app.button(key="mute_head").click().run()
+    assert app.query_params["by"] in ("muted", ["muted"])
+    assert "92.3% → 97.8%" in reader.text(app)
+    app.button(key="head_to_effect").click().run()
+    assert app.session_state["op"] == "effect" and not app.exception
 
 
 def test_a_sibling_is_one_click_away(smollm):

@@ -40,6 +40,9 @@ def test_the_grid_names_the_first_token_after_each_layer(smollm, lang):
     top = (h.astype(np.float32) @ w.head.T).argmax(axis=2)
     assert meta["texts"] == [[display(int(id)) for id in line] for line in top]
     assert meta["texts"][-1][-1] == display(int(trace.logits().argmax())) == "␣Paris"
+    probs = trace.probs(len(trace.ids) - 1)
+    assert meta["labels"]["scale"] == lessons.text(lang, "lens.layers.scale.answer")
+    assert f"{probs.max():.1%}" in reader.text(app)
     assert len(meta["rows"]) == 31 and meta["columns"] == list(trace.tokens[-len(top[0]) :])
     assert reader.verdict(app) == "equal"
     after_27 = lessons.text(lang, "lens.layers.since.block", layer=27)

@@ -11,6 +11,7 @@ import lessons
 from core import RunSpec, run
 from core.analyse import misreadings
 from core.record.catalogue import catalogue_of
+from pages.parts.html import percent
 from tests.families import build_gguf
 from tests.lessons.models import MISREAD
 from tests.pages import reader
@@ -66,7 +67,7 @@ def test_the_guesses_of_the_rows_are_those_of_the_run(language):
     lines = [reader.plain(line) for line in re.findall("<li>(.*?)</li>", said)]
     assert len(lines) == len(rows) == 6
     for row, line in zip(rows, lines, strict=True):
-        shown = {"token": trace.tokens[row.position], "prob": f"{row.prob:.1%}"}
+        shown = {"token": trace.tokens[row.position], "prob": percent(row.prob)}
         shown |= {"position": row.position, "guess": trace.model.tokenizer.display(row.best)}
         place = lessons.text(language, "block.misread.guess", **shown)
         assert line.startswith(place)

@@ -130,6 +130,11 @@ def test_a_row_of_the_table_opens_another_pair_and_a_link_keeps_it(weights):
     app.session_state["cell"], app.session_state["moved"] = 0, True
     app.run()
     assert figure(app)[0]["other"] == 0 and app.session_state["key_at"] == 0
+    # one key gives more than all of them together: the page says how that can be
+    assert texts("fetched_over") not in reader.text(app)
+    app.session_state["pos"], app.session_state["moved"] = 4, True
+    app.run()
+    assert texts("fetched_over") in reader.text(app) and "102.4%" in reader.text(app)
 
 
 def test_vectors_before_the_rotation_are_shown_where_they_are_asked_for():

@@ -9,7 +9,7 @@ import streamlit as st
 from core.analyse import sidebyside, source
 from core.analyse.exchanged import exchanged
 from core.errors import TokenwalkError
-from pages.parts import html, inputs, models, run, session, words
+from pages.parts import doors, html, inputs, models, run, session, words
 from pages.parts.html import number, percent
 from pages.parts.views import Shown
 from pages.parts.words import text
@@ -149,6 +149,7 @@ def _draw(kind, trace, position, sides):
     _controls(kind, trace, sides.second)
     _about(kind, trace, sides)
     compare_maps.draw(trace, position, sides)
+    doors.show(HERE, "atlas.head", "atlas.effect")
 
 
 def _refused(kind, trace, first, why):

@@ -161,4 +161,4 @@ def _save(sides, ranked):
         query, key = ((*sides.places(at), *sides.tokens(at)) for at in (cell.row, cell.column))
         distance = float(sides.found.distances[cell.row])
         rows.append((*query, distance, *key, cell.first, cell.second, cell.difference))
-    charts.save("compared_rows", head, rows)
+    charts.save("compared_rows", head, rows, text(f"{HERE}.saved"))

@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.analyse import muting, source
 from core.analyse.output import guess
-from pages.parts import html, inputs, journey, mute, run, session, strip, target, words
+from pages.parts import doors, html, inputs, journey, mute, run, session, strip, target, words
 from pages.parts.html import Token, number, percent
 from pages.parts.views import Shown
 from pages.parts.words import text
@@ -85,17 +85,27 @@ def _draw(trace, position, place, id, found):
         called=lambda each: text(f"{HERE}.{each}"),
     )
     if kind == "several":
-        return effect_samples.draw(trace, place)
+        effect_samples.draw(trace, place)
+    else:
+        _one(trace, position, place, id, found)
+    there = ("atlas.head", "atlas.compare", "lens.parts")
+    doors.show(HERE, *there, at_layer=place[0], at_head=place[1])
+
+
+def _one(trace, position, place, id, found):
+    """The head at one position: what it looks at, the switch, and what comes of it."""
     strip.show(trace, position, key="effect_tokens")
     _looks(trace, position, place, found)
     mute.button(*place)
+    target.pick(trace, position)
     effect = mute.effect(trace, *place, position) if mute.on() else None
     if effect:
         mute.show(trace, *place, position, effect, id)
-    target.pick(trace, position)
     effect_tables.by_key(trace, position, place, id, found)
     effect_tables.direct_and_total(trace, position, place, id, found, effect)
-    _doors(place)
+    if effect:
+        _in_short(trace, id, found, effect)
+    _door(place)
 
 
 def _looks(trace, position, place, found):
@@ -110,11 +120,20 @@ def _looks(trace, position, place, found):
     html.show(f'<p class="tw-mute-said">{said}</p>')
 
 
-def _doors(place):
-    """To where the numbers are made: the mix of the head, and all heads towards one token."""
+def _in_short(trace, id, found, effect):
+    """One sentence: what the head looks at, what it writes, and what becomes of the token."""
+    key, written, moved = found.few()[0], found.total, effect.raised(id)
+    before, after = (percent(float(probs[id])) for probs in effect.probs)
+    named = {"key": Token(trace.tokens[key]), "weight": percent(found.weights[key])}
+    named |= {"target": Token(trace.model.tokenizer.display(id)), "written": number(written)}
+    case = f"{'towards' if written > 0 else 'against'}_{RAISED[moved]}"
+    said = f"{HERE}.short_{case if written and moved else 'still'}"
+    said = words.html(said, **named, before=before, after=after)
+    html.show(f'<p class="tw-mute-said">{said}</p>')
+
+
+def _door(place):
+    """To where the numbers are made: the mix of the head."""
     values = {"layer": place[0], "head": place[1]}
-    with st.container(horizontal=True, key="effect_doors"):
-        if st.button(text(f"{HERE}.to_mix", **values), key="effect_to_mix", type="tertiary"):
-            journey.go("block", op="attn.mix")
-        if st.button(text(f"{HERE}.to_parts"), key="effect_to_parts", type="tertiary"):
-            journey.go("lens", op="parts")
+    if st.button(text(f"{HERE}.to_mix", **values), key="effect_to_mix", type="tertiary"):
+        journey.go("block", op="attn.mix")

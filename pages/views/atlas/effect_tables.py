@@ -58,7 +58,8 @@ def _save(trace, position, place, found):
     name = f"written_layer{place[0]}_head{place[1]}_pos{position}"
     columns = (found.weights.tolist(), found.values.tolist(), found.parts.tolist())
     rows = zip(range(len(found.parts)), trace.tokens, *columns, strict=False)
-    charts.save(name, ("position", "token", "weight", "value towards it", "adds"), list(rows))
+    head = ("position", "token", "weight", "value towards it", "adds")
+    charts.save(name, head, list(rows), text(f"{HERE}.saved"))
 
 
 def direct_and_total(trace, position, place, id, found, effect) -> None:

@@ -9,15 +9,11 @@ from pages import canvas
 from pages.parts import html, panels, run, words
 from pages.parts.html import Token
 from pages.parts.words import text
+from pages.views.atlas import every_sort
 from viz.matrix import matrix
 
 HERE = "atlas.every"
 LOOKS = 3  # keys that are named of a head's last row
-
-
-def measure(name: str) -> str:
-    """What a measure of heads is called."""
-    return text(f"{HERE}.measures.{name}")
 
 
 def show(trace, seen, layer: int, head: int, open_it) -> None:
@@ -79,7 +75,8 @@ def _measures(seen, layer, head):
     for name, values in seen.scores.items():
         place = roles.rank(values, layer, head)
         value = html.number(float(values[layer, head]), 3)
-        rows.append([html.escape(measure(name)), value, "–" if place is None else str(place)])
+        shown = "–" if place is None else str(place)
+        rows.append([html.escape(every_sort.name(name)), value, shown])
     top = [words.html(f"{HERE}.table.{each}", n=n) for each in ("measure", "value", "place")]
     html.show(html.table(top, rows, "tw-measures"))
     words.caption(f"{HERE}.table.note")

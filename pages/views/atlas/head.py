@@ -7,11 +7,11 @@ Knows core's map of a head and words; no maths.
 import streamlit as st
 
 from core.analyse import headmap, source
-from pages.parts import inputs, run, session
+from pages.parts import doors, inputs, run, session, words
 from pages.parts.html import Token, number, percent
 from pages.parts.views import Shown
 from pages.parts.words import text
-from pages.views.atlas import head_cell, head_maps, head_row, head_shared
+from pages.views.atlas import head_cell, head_maps, head_row, head_shared, writes
 
 HERE = "atlas.head"
 SCALES = ("fixed", "log", "row", "rest")  # how the colours of weights run; the first is the default
@@ -58,7 +58,11 @@ def _draw(trace, found, position, key):
     head_maps.show(trace, found, (position, key), kind, scale)
     head_cell.show(trace, found, position, key)
     head_row.show(trace, found, position, key, kind == "carried")
+    words.heading(f"{HERE}.helps")
+    writes.line(trace, position, found.layer, found.head)
+    writes.switch(trace, position, found.layer, found.head)
     head_shared.show(trace, found)
+    doors.show(HERE, "atlas.effect", "atlas.compare", "atlas.roles")
 
 
 def _caps(found):

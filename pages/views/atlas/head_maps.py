@@ -60,6 +60,10 @@ def _said(trace, found, kind, scale):
     if kind == "weights":
         values = {"faintest": _faintest(), "n": found.n_empty}
         yield words.html(f"{HERE}.colours_{scale}", **values)
+        rows = len(found.weights) - 1  # the first has one cell only
+        if scale == "fixed" and 2 * found.n_faint > rows:
+            values = {"n": found.n_faint, "rows": rows, "least": headmap.FAINT}
+            yield words.html(f"{HERE}.faint", **values)
     else:
         yield words.html(f"{HERE}.colours_{'amount' if kind == 'carried' else 'signed'}")
 

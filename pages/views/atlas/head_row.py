@@ -22,7 +22,7 @@ def show(trace, found: headmap.HeadMap, query: int, key: int, added: bool) -> No
     _save(trace, found, query, order)
     sums = [(words.html(f"{HERE}.row_sum"), number(found.sums[query], 7))]
     said = words.html(f"{HERE}.every_row", n=f"{len(found.sums):,}")
-    explanation.agreed(found.agreement, [*sums, (said, "")])
+    explanation.agreed(found.agreement, [*sums, (said, number(found.worst_sum, 7))])
     if added:
         _added(trace, found, query)
 
@@ -78,8 +78,10 @@ def _save(trace, found, query, order):
 def _added(trace, found, query):
     """What all parts of the row add up to, beside what the head really wrote."""
     here = run.compute(headmap.row, trace, found, query)
-    lines = [(words.html(f"{HERE}.{name}"), number(getattr(here, name), 2)) for name in SUMS]
-    explanation.agreed(here.agreement, lines, words.html(f"{HERE}.added_said"))
+    lines = [(words.html(f"{HERE}.{name}"), number(getattr(here, name))) for name in PAIR]
+    values = {"width": trace.config.width, "added": number(here.added, 2)}
+    explanation.agreed(here.agreement, lines, words.html(f"{HERE}.added_said", **values))
+    words.caption(f"{HERE}.added", **values, written=number(here.written, 2))
 
 
-SUMS = ("added", "written")
+PAIR = ("written", "recorded")

@@ -9,7 +9,7 @@ import streamlit as st
 from core.analyse import attending, looking, source
 from core.model import ops
 from pages import canvas
-from pages.parts import charts, inputs, listing, run, session, terms, words
+from pages.parts import charts, doors, inputs, listing, run, session, terms, words
 from pages.parts.html import Token, number
 from pages.parts.views import Shown
 from pages.parts.words import text
@@ -20,7 +20,7 @@ HERE = "atlas.reading"
 KINDS, WAYS, SCALES = ("text", "arcs"), ("back", "forward"), ("fixed", "rest")
 FEW = 8  # of many tokens, those of the largest weight are listed
 MOST_ARCS, LEAST = 120, 0.05  # of the whole head in the background, and the weight of the least
-LABELS = ("aria", "pair", "later", "outside", "left", "masked")
+LABELS = ("aria", "pair", "later", "outside", "left", "masked", "save")
 NOTHING_LESS = 1 - 1e-6  # a sum of weights below this is less than 1, rounding set aside
 
 
@@ -91,7 +91,9 @@ def _draw(trace, found, position, other, place):
         few = "some" if len(drawn) < n_arcs else "all"
         words.caption(f"{HERE}.arcs_{few}", n=len(drawn), total=f"{n_arcs:,}", least=LEAST)
     _table(trace, found, position, other, back)
-    pair.draw(trace, *place, *((position, other) if back else (other, position)))
+    query, key = (position, other) if back else (other, position)
+    pair.draw(trace, *place, query, key)
+    doors.show(HERE, "atlas.head", "atlas.effect", "atlas.compare")
 
 
 def _hint(n_tokens):
@@ -132,6 +134,7 @@ def _figure(trace, found, position, other, how):
         ends=[tokenizer.token_bytes(id).endswith(b"\n") for id in trace.ids],
         special=[id in control for id in trace.ids],
         labels=labels | {"amount": text(f"{HERE}.amount_{amount}")},
+        name=f"attention_{how['kind']}_pos{position}",
         **how,
     )
 

@@ -142,7 +142,7 @@ def table(found: Found, layer: int, head: int) -> None:
     listing.listen("role", lambda n: _choose(*divmod(n, n_heads)))
     canvas.doors("listing_sort", lambda name: _sort(found, name, how), "sort")
     measured = [(*each, *_exact(found, each)) for each in roles.order(found.now, "place")]
-    charts.save("heads", ("layer", "head", *found.scores), measured)
+    charts.save("heads", ("layer", "head", *found.scores), measured, text(f"{HERE}.saved"))
 
 
 def _here(found, name):
@@ -152,7 +152,7 @@ def _here(found, name):
 def _sorter(name, here, how):
     """The name of a column as a button that sorts by it; the one that is sorted by has an arrow."""
     arrow = (" ▲" if how == "smallest" else " ▼") if here and name != "place" else ""
-    said = text(f"{HERE}.head" if name == "place" else f"{HERE}.{name}")
+    said = text(f"{HERE}.head" if name == "place" else f"measures.{name}")
     pressed = f' aria-pressed="{str(here).lower()}"'
     return (
         f'<button class="tw-to tw-sort" data-sort="{name}"{pressed}>{escape(said)}{arrow}</button>'

@@ -6,7 +6,7 @@ import streamlit as st
 
 from core.analyse import heads, learning, repeating, roles, source
 from pages import canvas
-from pages.parts import explanation, html, inputs, panels, run, session, words
+from pages.parts import doors, explanation, html, inputs, panels, run, session, words
 from pages.parts.html import number
 from pages.parts.views import Shown
 from pages.parts.words import text
@@ -57,7 +57,7 @@ def _answer(found):
 
 
 def _draw(found, position, layer, head):
-    called = {"called": lambda each: text(f"{HERE}.{each}")}
+    called = {"called": lambda each: text(f"measures.{each}")}
     with st.container(key="roles_by"):
         inputs.choice("by", BY, key="roles_choice", label=text(f"{HERE}.by"), **called)
     _meaning(found)
@@ -144,9 +144,8 @@ def _chosen(found, position, layer, head):
     key = f"said_{found.by}" if score == score else "said_nothing"
     values = {"layer": layer, "head": head, "score": html.Made(f"<b>{shown(found.by, score)}</b>")}
     values |= {"n": found.now.size, "rank": roles.rank(found.now, layer, head)}
-    with st.container(horizontal=True, vertical_alignment="center", key="roles_chosen"):
-        html.show(f"<p>{words.html(f'{HERE}.{key}', **values)}</p>")
-        role_heads.door("roles_open", layer, head)
+    html.show(f"<p>{words.html(f'{HERE}.{key}', **values)}</p>")
+    doors.show(HERE, "atlas.head", "atlas.effect", at_layer=layer, at_head=head)
     if score == score:
         _rows(found, position, layer, head, score)
 

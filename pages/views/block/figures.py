@@ -1,5 +1,6 @@
 """Which figures fit which op. Knows ids and kinds of the catalogue; draws nothing itself."""
 
+from pages.parts import doors
 from pages.views.block import (
     down,
     heads,
@@ -17,6 +18,7 @@ from pages.views.block import (
     stream,
 )
 
+NEURONS = ("mlp.act", "mlp.hidden", "mlp.out")  # steps about what neurons do
 BY_OP = dict.fromkeys(("attn.q", "attn.k", "attn.v"), project.draw)
 BY_OP |= {"attn.out": heads.draw, "mlp.out": down.draw}
 BY_KIND = {
@@ -40,3 +42,5 @@ def draw(step) -> None:
     fitting(step)
     if step.id in muting.STEPS:
         muting.draw(step)
+    if step.id in NEURONS:
+        doors.show("block", "lens.neurons", at=step.layer)

@@ -4,7 +4,7 @@ import streamlit as st
 
 from core.analyse import lens, source
 from core.model import forward
-from pages.parts import inputs, run, session, strip, target, words
+from pages.parts import doors, inputs, run, session, strip, target, words
 from pages.parts.html import Made, Token, percent
 from pages.parts.views import Shown
 from pages.parts.words import text
@@ -40,8 +40,21 @@ def _answer(place):
         "since": Made(layers_cell.since(place, since)),
         "prob_there": percent(float(found.probs[since, column])),
         "rank_before": f"{ranks[since - 1]:,}" if since else "–",
+        **_other(place),
         "n_shown": found.top.shape[1],
         "n_early": found.n_early(),
+    }
+
+
+def _other(place):
+    """The row of the column that is surest of what does not become the answer."""
+    found, row = place.found, place.found.surest_other(place.column)
+    if row is None:
+        return dict.fromkeys(("other", "prob_other", "where_other"), "–")
+    return {
+        "other": Token(place.display(int(found.top[row, place.column]))),
+        "prob_other": percent(float(found.probs[row, place.column])),
+        "where_other": Made(layers_cell.since(place, row)),
     }
 
 
@@ -52,7 +65,8 @@ def _data(place):
         "point": found.points,
         "first_position": found.first,
         "first_id": found.top,
-        "probability": found.probs,
+        "first_probability": found.probs,
+        "answer_probability": found.answer_probs,
         "entropy_nat": found.entropy,
         "divergence_nat": found.divergence,
         "target_id": place.target,
@@ -65,6 +79,7 @@ def _data(place):
 
 
 def _draw(place):
+    target.pick(place.trace, place.position)
     with st.container(horizontal=True, key="lens_choices", vertical_alignment="bottom"):
         for name, options in (("by", BY), ("kind", lens.KINDS)):
             inputs.choice(
@@ -74,8 +89,6 @@ def _draw(place):
                 label=text(f"{HERE}.{name}"),
                 called=lambda each, name=name: text(f"{HERE}.{name}s.{each}"),
             )
-    if place.by == "rank":
-        target.pick(place.trace, place.position)
     _positions(place)
     layers_grid.show(place)
     with st.container(key="lens_pair"):
@@ -85,6 +98,7 @@ def _draw(place):
     with right:
         layers_cell.column(place)
         layers_cell.check(place)
+    doors.show(HERE, "lens.parts", "output")
 
 
 def _positions(place):

@@ -4,15 +4,17 @@ beside the run. Knows core's window, charts and words.
 
 from core.analyse import lens
 from pages.parts import charts, explanation, session, style, words
-from pages.parts.html import Made, number, percent
+from pages.parts.html import Made, Token, number, percent
 from pages.parts.words import text
 from pages.views.lens.layers_grid import HERE, row_name
 from viz.curves import Line, curves
 from viz.figure import bars
+from viz.lens import PROBS
 
 FIRST = 20  # candidates of a cell
 LONGEST = 14  # letters of a token beside a bar
 MOST_TICKS = 16  # names below a curve
+DIGITS = 6  # decimals of the two logits of the check, which differ in the last ones
 
 
 def since(place, row: int) -> str:
@@ -49,7 +51,8 @@ def first_tokens(place) -> None:
         chosen=chosen,
     )
     rows = [(rank, *each) for rank, each in enumerate(zip(names, ids, probs, strict=True), 1)]
-    charts.save("lens_first", ("rank", "token", "id", "probability"), rows)
+    what = text(f"{HERE}.saved_first")
+    charts.save("lens_first", ("rank", "token", "id", "probability"), rows, what)
 
 
 def _short(name):
@@ -60,33 +63,42 @@ def _short(name):
 
 
 def column(place) -> None:
-    """The chosen column in the measure that colours the grid, and since when its token is first."""
+    """The chosen column: probabilities and below them ranks, or the measure that colours the grid;
+    and since when its token is first.
+    """
     words.heading(f"{HERE}.column", **place.values())
-    lines, points = _lines(place), len(place.found.points)
+    shown = ("prob", "rank") if place.by in (*PROBS, "rank") else (place.by,)
+    saved = {"after": [row_name(place, row) for row in range(len(place.found.points))]}
+    for measure in shown:
+        lines = _lines(place, measure)
+        _curve(place, measure, lines)
+        saved |= {f"{measure}_{n}": line.values for n, line in enumerate(lines, 1)}
+    rows = list(zip(*saved.values(), strict=True))
+    charts.save("lens_column", tuple(saved), rows, text(f"{HERE}.saved_column"))
+    _settled(place)
+
+
+def _curve(place, measure, lines):
+    """One measure of the column, row by row."""
+    points = len(place.found.points)
     every = -(-points // MOST_TICKS)
-    names = [_tick(place, row) if row % every == 0 else "" for row in range(points)]
     drawn = curves(
-        names,
+        [_tick(place, row) if row % every == 0 else "" for row in range(points)],
         lines,
-        title=text(f"{HERE}.curve.{place.by}"),
+        title=text(f"{HERE}.curve.{measure}"),
         moment_title=text("axes.layer"),
         chosen=place.row,
-        upper=1.05 if place.by == "prob" else None,
-        ranks=place.by == "rank",
+        upper=1.05 if measure == "prob" else None,
+        ranks=measure == "rank",
         dark=style.dark(),
     )
     charts.clickable(
         drawn,
-        "lens_column",
+        f"lens_column_{measure}",
         lambda row: session.put(cell=place.found.points[row]),
-        name=f"lens_column_{place.by}",
-        alt=text(f"{HERE}.curve.alt", name=text(f"{HERE}.curve.{place.by}")),
+        name=f"lens_column_{measure}",
+        alt=text(f"{HERE}.curve.alt", name=text(f"{HERE}.curve.{measure}")),
     )
-    head = ("after", *(f"{place.by}_{n}" for n in range(1, len(lines) + 1)))
-    shown = zip(*(line.values for line in lines), strict=True)
-    rows = [(row_name(place, row), *values) for row, values in enumerate(shown)]
-    charts.save("lens_column", head, rows)
-    _settled(place)
 
 
 def _tick(place, row):
@@ -97,30 +109,25 @@ def _tick(place, row):
     return str((points[row] - 1) // 2)
 
 
-def _lines(place):
+def _lines(place, measure):
     """One line, or one for each of two tokens: the answer, and another that is followed."""
     found, column = place.found, place.column
-    if place.by == "entropy":
-        return [_line(place, found.entropy[:, column], "residual")]
-    if place.by == "divergence":
-        return [_line(place, found.divergence[:, column], "residual")]
-    answer = int(found.top[-1, column])
-    if place.by == "rank":
-        return [_line(place, found.ranks_of(place.target)[:, column], "logits", place.target)]
-    ids = dict.fromkeys((answer, place.target))
-    roles = ("logits", "attention")
+    if measure in ("entropy", "divergence"):
+        return [_line(place, measure, getattr(found, measure)[:, column], "residual")]
+    values = found.probs_of if measure == "prob" else found.ranks_of
+    ids = dict.fromkeys((int(found.top[-1, column]), place.target))
     return [
-        _line(place, found.probs_of(id)[:, column], role, id)
-        for id, role in zip(ids, roles, strict=False)
+        _line(place, measure, values(id)[:, column], role, id)
+        for id, role in zip(ids, ("logits", "attention"), strict=False)
     ]
 
 
-def _line(place, values, role, id=None):
-    shown = {"prob": percent, "rank": "{:,}".format}.get(place.by, lambda value: number(value, 3))
+def _line(place, measure, values, role, id=None):
+    shown = {"prob": percent, "rank": "{:,}".format}.get(measure, lambda value: number(value, 3))
     token = "" if id is None else place.display(id)
     named = {} if id is None else {"token": token}
     details = [
-        text(f"{HERE}.curve.{place.by}_hover", row=row_name(place, row), value=shown(each), **named)
+        text(f"{HERE}.curve.{measure}_hover", row=row_name(place, row), value=shown(each), **named)
         for row, each in enumerate(values.tolist())
     ]
     return Line(token, values.tolist(), role, details)
@@ -143,10 +150,16 @@ def check(place) -> None:
     """The formula of all rows, taken for the last one, beside the logits that the run itself gives
     at the chosen position.
     """
-    agreement = place.found.checks[place.column]
-    largest = float(abs(place.found.logits[-1, place.column]).max())
-    said = words.html(f"{HERE}.check", **place.values())
-    lines = [(words.html(f"{HERE}.largest"), number(largest))]
+    found, column = place.found, place.column
+    agreement, logits = found.checks[column], found.logits[-1, column]
+    answer, largest = int(found.top[-1, column]), float(abs(logits).max()) or 1.0
+    named = {"answer": Token(place.display(answer))}
+    lines = [
+        (words.html(f"{HERE}.by_formula", **named), number(float(found.again[column]), DIGITS)),
+        (words.html(f"{HERE}.recorded", **named), number(float(logits[answer]), DIGITS)),
+    ]
     if place.trace.config.logit_softcap:
         lines.append((words.html(f"{HERE}.check_capped"), ""))
-    explanation.agreed(agreement, lines, said)
+    share = f"{agreement.difference / largest:.1e}" if agreement.difference else "0"
+    lines.append((words.html(f"{HERE}.largest", largest=number(largest)), share))
+    explanation.agreed(agreement, lines, words.html(f"{HERE}.check", **place.values()))

@@ -71,8 +71,7 @@ def show(place) -> None:
     """The grid under its name."""
     words.heading(f"{HERE}.grid")
     words.caption(f"{HERE}.grid_caption")
-    if place.by == "rank":
-        words.caption(f"{HERE}.rank_caption", **place.values())
+    words.caption(f"{HERE}.colour.{place.by}", **place.values())
     canvas.lens(_payload(place), key="lens_grid", on_cell=lambda: _to_cell(place))
 
 
@@ -87,12 +86,14 @@ def _payload(place):
     labels |= words.table("matrix", "save_png", "save_csv")
     labels |= {
         "aria": text(f"{HERE}.aria", rows=len(found.points), columns=len(tokens)),
-        "scale": text(f"{HERE}.scale.{place.by}"),
+        "scale": text(f"{HERE}.scale.{place.by}", target=place.display(place.target)),
         "target": place.display(place.target),
     }
     return lens(
         [[place.display(id) for id in line] for line in found.top.tolist()],
-        probs=found.probs,
+        answer=found.answer_probs,
+        target=found.probs_of(place.target),
+        first=found.probs,
         ranks=found.ranks_of(place.target),
         entropy=found.entropy,
         divergence=found.divergence,
