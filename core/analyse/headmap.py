@@ -65,9 +65,7 @@ class HeadMap:
 
     @property
     def n_faint(self) -> int:
-        """In how many rows, that of the first token aside, every weight but the first key's is below
-        FAINT.
-        """
+        """In how many rows after the first every weight but the first key's is below FAINT."""
         return int((self.weights[1:, 1:].max(axis=1, initial=0) < FAINT).sum())
 
     def seen(self, values) -> np.ndarray:

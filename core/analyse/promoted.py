@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .agreement import Agreement, compare, rounding
-from .attribution import direction, through_norm
+from .attribution import direction, divisor, through_norm
 from .derived import kept
 from .finite import check_scores
 from .shares import hidden_op
@@ -121,8 +121,10 @@ class Promoted:
     scores: np.ndarray
 
     def rank(self, id: int) -> int:
-        """The place of a token among those that are raised; 1 is the first."""
-        return 1 + int((self.scores > self.scores[id]).sum())
+        """The place of a token among those that are raised or lowered, as it is; 1 is the first."""
+        mine = self.scores[id]
+        stronger = self.scores > mine if mine > 0 else self.scores < mine
+        return 1 + int(stronger.sum())
 
 
 def promoted(model, layer: int, neuron: int, n: int = 10) -> Promoted:
@@ -140,3 +142,15 @@ def promoted(model, layer: int, neuron: int, n: int = 10) -> Promoted:
     order = np.argsort(-scores, kind="stable")
     up, down = order[:n], order[::-1][:n]
     return Promoted(*([(int(i), float(scores[i])) for i in each] for each in (up, down)), scores)
+
+
+def strength(found: Neurons, trace, layer: int, neuron: int, position: int) -> float:
+    """What the scores of `promoted` are multiplied by to be what the neuron adds to logits after a
+    position: its activation, divided as the norms behind it divide.
+    """
+    w, c, active = trace.model.weights.layers[layer], trace.config, found.active[layer]
+    scale = divisor(trace.stream[-1, position], c)
+    if c.norm_place != "before":
+        bias = 0.0 if w.mlp_out_bias is None else w.mlp_out_bias
+        scale *= divisor(w.mlp_out @ active.astype(np.float64) + bias, c)
+    return float(active[neuron]) / scale

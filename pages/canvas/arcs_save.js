@@ -41,7 +41,10 @@ function saveChip(view, whole, chip) {
   write(whole, text, text.textContent, row, { size: tall ? 14 : 16, set });
   if (tall) return saveBar(view, whole, position, bar, number);
   const below = { ...box, y: box.y + box.height - 14, height: 13 };
-  write(whole, text, text.dataset.weight, below, { size: 10.5 });
+  const { fontFamily } = getComputedStyle(view.now);
+  const middle = { "text-anchor": "middle", "font-family": fontFamily };
+  const how = { size: 10.5, indent: box.width / 2, set: middle };
+  write(whole, text, text.dataset.weight, below, how);
 }
 
 function saveBar(view, whole, position, bar, number) {

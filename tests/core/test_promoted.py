@@ -82,7 +82,10 @@ def test_what_is_promoted_is_what_a_unit_adds_but_for_the_scale(case, trace_of):
     assert {id for id, _ in said.up} == {*order[-4:].tolist()}
     assert {id for id, _ in said.down} == {*order[:4].tolist()}
     assert [score for _, score in said.up] == sorted(said.scores, reverse=True)[:4]
-    assert said.rank(said.up[2][0]) == 3
+    assert said.rank(said.up[2][0]) == 3 and said.rank(said.down[1][0]) == 2
+    found = neurons(trace, 9, None, position)
+    added = said.scores[9] * promoted.strength(found, trace, layer, neuron, position)
+    np.testing.assert_allclose(added, found.added[layer, neuron], rtol=1e-3, atol=1e-8)
 
 
 def test_an_activation_that_is_off_is_said_to_be(trace_of):

@@ -7,6 +7,7 @@ import lessons
 from core import RunSpec, open_model, run
 from tests.conftest import SMOLLM
 from tests.pages import reader
+from viz.payload import unpack
 
 EACH_LANGUAGE = pytest.mark.parametrize("lang", lessons.LANGUAGES)
 EIFFEL = "The Eiffel Tower is located in the city of"
@@ -20,6 +21,12 @@ def open_view(**link):
 
 def grid(app):
     return next(meta for meta in reader.canvases(app) if "texts" in meta)
+
+
+def colours(app):
+    """The numbers behind the cells of the grid, by what they are."""
+    payloads = [each.proto.bytes for each in app.get("bidi_component") if each.proto.bytes]
+    return next(arrays for meta, arrays in map(unpack, payloads) if "texts" in meta)
 
 
 def choose(app, **values):
@@ -42,7 +49,8 @@ def test_the_grid_names_the_first_token_after_each_layer(smollm, lang):
     assert meta["texts"][-1][-1] == display(int(trace.logits().argmax())) == "␣Paris"
     probs = trace.probs(len(trace.ids) - 1)
     assert meta["labels"]["scale"] == lessons.text(lang, "lens.layers.scale.answer")
-    assert f"{probs.max():.1%}" in reader.text(app)
+    shown = colours(app)["answer"]
+    assert shown[-1, -1] == probs.max() and shown[0, -1] < 1e-3 < shown[-2, -1]
     assert len(meta["rows"]) == 31 and meta["columns"] == list(trace.tokens[-len(top[0]) :])
     assert reader.verdict(app) == "equal"
     after_27 = lessons.text(lang, "lens.layers.since.block", layer=27)
@@ -63,6 +71,7 @@ def test_clicks_and_switches_lead_on(smollm):
     assert meta["rows"][meta["selected"][0]].startswith("26")  # the same layer, half of it
     assert meta["labels"]["target"] == "␣Paris" and meta["high"] == "#1"
     choose(app, kind="both", by="entropy")
+    assert app.selectbox(key="target_list").value == 7042  # whatever colours
     assert len(grid(app)["rows"]) == 61 and grid(app)["selected"][0] == 54
     choose(app, kind="nothing", by="divergence", cell=10**8)
     assert grid(app)["selected"][0] == 30 and app.session_state["kind"] is None

@@ -99,6 +99,7 @@ def test_another_part_another_score_and_the_doors(smollm, fact):
     assert f"{found.recorded:.4f}" in reader.text(app) and reader.verdict(app) == "equal"
     assert app.query_params["against"] in (str(london), [str(london)])
     app = put(app, cell=found.parts.index(found.part("mlp", 28)))
+    assert app.button(key="to_atlas_effect") and app.button(key="to_lens_layers")
     app.button(key="open_part").click().run()
     assert app.session_state["op"] == "neurons" and app.session_state["at"] == 28
     assert app.session_state["kind"] == "other" and not app.exception
@@ -120,7 +121,12 @@ def test_the_neurons_of_the_answer(lang, smollm, fact):
     app = put(app, cell=29 * 1536 + 864)  # not the first
     shown = reader.text(app)
     assert "␣France" in shown and "␣Paris" in shown and "French" in shown
-    assert not reader.missing(app, lessons.loader._table(lang, "ui")["lens.neurons.positive"])
+    sign = "negative" if found.active[29, 864] < 0 else "positive"
+    assert lessons.text(lang, f"lens.neurons.{sign}").replace("**", "") in shown
+    way = "down" if found.added[29, 864] < 0 else "up"
+    said = lessons.loader._table(lang, "ui")[f"lens.neurons.target_{way}"]
+    assert not reader.missing(app, said) and f"{abs(found.added[29, 864]):.3f}" in shown
+    assert app.button(key="to_lens_parts") and app.button(key="to_lens_layers")
     app.button(key="open_neuron").click().run()
     assert app.session_state["page"] == "block" and app.session_state["at_layer"] == 29
     assert app.session_state["op"] == "mlp.hidden" and app.session_state["cell"] == 864

@@ -160,6 +160,6 @@ def check(place) -> None:
     ]
     if place.trace.config.logit_softcap:
         lines.append((words.html(f"{HERE}.check_capped"), ""))
-    share = f"{agreement.difference / largest:.1e}" if agreement.difference else "0"
-    lines.append((words.html(f"{HERE}.largest", largest=number(largest)), share))
+    share = number(agreement.difference / largest)
+    lines.append((words.html(f"{HERE}.largest", largest=number(largest, 2)), share))
     explanation.agreed(agreement, lines, words.html(f"{HERE}.check", **place.values()))

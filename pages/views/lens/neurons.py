@@ -5,7 +5,7 @@ and suppresses.
 import streamlit as st
 
 from core.analyse import promoted, shares, source, through
-from pages.parts import charts, explanation, html, listing, run, session, views, walk, words
+from pages.parts import charts, doors, explanation, html, listing, run, session, views, walk, words
 from pages.parts.html import Token, number
 from pages.parts.words import text
 from pages.views.lens import aim
@@ -72,6 +72,7 @@ def _draw(trace, position, asked, found, layer):
     with right:
         _one(trace, position, asked, found, chosen)
     _check(asked, trace, found, chosen[0])
+    doors.show(HERE, "lens.parts", "lens.layers")
 
 
 def _layer_box(trace, layer):
@@ -170,30 +171,36 @@ def _one(trace, position, asked, found, place):
             (f"<b>{words.html(f'{HERE}.makes')}</b>", f"<b>{number(added)}</b>"),
         ]
         explanation.agreed(agreement, lines, words.html(f"{HERE}.recorded", **values))
-        _vocabulary(trace, asked, layer, neuron, active)
+        strength = run.compute(promoted.strength, found, trace, layer, neuron, position)
+        _vocabulary(trace, asked, place, strength)
         _door(trace, position, layer, neuron)
 
 
-def _vocabulary(trace, asked, layer, neuron, active):
-    """The tokens that the neuron raises and lowers, and which way round it is here."""
-    said = run.compute(promoted.promoted, trace.model, layer, neuron, N_TOKENS)
+def _vocabulary(trace, asked, place, strength):
+    """The tokens whose logits the neuron pushes up and down here, and what its sign has to do with
+    it. strength: of the neuron here; where it is 0, what a strength of 1 would do is shown.
+    """
+    said = run.compute(promoted.promoted, trace.model, *place, N_TOKENS)
     words.heading(f"{HERE}.vocabulary")
-    sign = "negative" if active < 0 else "positive" if active > 0 else "silent"
-    rank = {"rank": f"{said.rank(asked.token):,}", "vocab": f"{trace.config.vocab:,}"}
-    words.caption(f"{HERE}.{sign}", **aim.tokens(trace, asked), **rank)
-    display = trace.model.tokenizer.display
-    most = max(abs(said.up[0][1]), abs(said.down[0][1])) or 1.0
+    words.caption(f"{HERE}.{'negative' if strength < 0 else 'positive' if strength else 'silent'}")
+    times = strength or 1.0
+    sides = (said.down, said.up) if times < 0 else (said.up, said.down)
+    most = max(abs(side[0][1] * times) for side in sides) or 1.0
     rows = [
-        [
-            cell
-            for id, score in pair
-            for cell in (html.token(display(id)), listing.bar(score, most, 2))
-        ]
-        for pair in zip(said.up, said.down, strict=True)
+        [cell for id, score in pair for cell in _token(trace, id, score * times, most)]
+        for pair in zip(*sides, strict=True)
     ]
-    head = [words.html(f"{HERE}.promotes"), "", words.html(f"{HERE}.suppresses"), ""]
-    html.show(html.table(head, rows, "tw-promoted"))
-    words.caption(f"{HERE}.scale")
+    head = [words.html(f"{HERE}.{key}") for key in ("up", "down")]
+    html.show(html.table([head[0], "", "", head[1], "", ""], rows, "tw-promoted"))
+    own = float(said.scores[asked.token]) * times
+    values = {"own": number(own, 3), "rank": f"{said.rank(asked.token):,}"}
+    way = "down" if own < 0 else "up"
+    words.caption(f"{HERE}.target_{way}", **aim.tokens(trace, asked), **values)
+
+
+def _token(trace, id, added, most):
+    shown = html.token(trace.model.tokenizer.display(id))
+    return shown, listing.short(added, 3), listing.bar(added, most, 2)
 
 
 def _door(trace, position, layer, neuron):

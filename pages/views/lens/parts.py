@@ -11,6 +11,7 @@ from core.analyse.attribution import AVERAGE
 from pages import canvas
 from pages.parts import (
     charts,
+    doors,
     explanation,
     html,
     lesson,
@@ -117,6 +118,7 @@ def _draw(trace, position, asked, found):
         _largest(trace, asked, found, chosen)
     with right:
         _explained(trace, position, asked, found, chosen)
+    _doors(position, asked, chosen)
 
 
 def _check(trace, position, asked, found):
@@ -236,3 +238,11 @@ def _door(asked, position, part):
     if part.kind in ("head", "mlp", "embedding"):
         label = text(f"{HERE}.to_{part.kind}", layer=part.layer, head=part.head)
         st.button(label, key="open_part", on_click=go)
+
+
+def _doors(position, asked, part):
+    """To the other views of this token, of the chosen head where one is."""
+    place = {"pos": position, "target": asked.token}
+    if part.kind == "head":
+        place |= {"at_layer": part.layer, "at_head": part.head}
+    doors.show(HERE, "lens.neurons", "atlas.effect", "lens.layers", **place)
