@@ -199,7 +199,8 @@ def _largest(trace, asked, found, chosen):
     listing.show("part", head, rows, numbers, here, text(f"{HERE}.largest", n=FIRST))
     listing.listen("part", lambda n: session.put(cell=n))
     saved = [(part.kind, part.layer, part.head, part.value) for part in found.parts]
-    charts.save("who_wrote_it", ("part", "layer", "head", "added"), saved)
+    head, what = ("part", "layer", "head", "added"), text(f"{HERE}.saved")
+    charts.save("who_wrote_it", head, saved, what)
 
 
 # ---- one part ------------------------------------------------------------------------------------
