@@ -11,8 +11,10 @@ import os
 import threading
 
 # One thread per matrix product, set before NumPy is imported: two products side by side beat two
-# threads in one that wait for each other (and for the browser, on a laptop of two cores).
+# threads in one that wait for each other (and for the browser, on a laptop of two cores). The heavy
+# ones of a long text are cut into a product for each core (core/model/parts.py).
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ.setdefault("TOKENWALK_CORES", str(os.cpu_count() or 1))
 
 import streamlit as st
 from starlette.middleware import Middleware

@@ -1,4 +1,4 @@
-"""Measure what a reader waits for on the pages that look inside (heads, layers' guesses), in
+"""Measure what a reader waits for on the pages that look inside (heads, layers), in
 Chromium, for a text of 128 and of 512 tokens. Prints medians, writes nothing.
 
 Knows the harness of the browser tests, the views and the keys of their controls. Every first paint

@@ -12,7 +12,7 @@ from core.run import run
 from . import roles
 from .derived import kept
 
-LARGEST = 64  # cells a side of a map
+LARGEST, REDUCED = 64, 48  # cells a side of a map: of one that is whole, and of one that is not
 
 
 @dataclass(frozen=True)
@@ -57,10 +57,16 @@ class Attention:
         return np.stack([*self.scores.values()], axis=-1)
 
 
-def attention(trace, largest: int = LARGEST) -> Attention:
-    """All heads of a run, with maps of at most `largest` cells a side. Each layer is run again
-    once.
+def side(n_tokens: int) -> int:
+    """How many cells a side the maps of a text may have."""
+    return LARGEST if n_tokens <= LARGEST else REDUCED
+
+
+def attention(trace, largest: int | None = None) -> Attention:
+    """All heads of a run, with maps of at most `largest` cells a side (by default `side` of them).
+    Each layer is run again once.
     """
+    largest = largest or side(len(trace.ids))
 
     def again():
         summing = _Summing(trace.config, trace.ids, largest)
@@ -78,12 +84,12 @@ def run_summing(spec) -> Trace:
     parts = []
 
     def watch(model, ids, first):
-        parts.append(_Summing(model.config, ids, LARGEST))
+        parts.append(_Summing(model.config, ids, side(len(ids))))
         return parts[-1].see
 
     trace = run(spec, watch)
     if len(parts) == 1:
-        kept(trace, ("heads", LARGEST), parts[0].summary)
+        kept(trace, ("heads", side(len(trace.ids))), parts[0].summary)
     return trace
 
 

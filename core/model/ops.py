@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from .parts import by_rows
+from .parts import by_rows, product
 
 
 def embed(ids, table):  # [seq], [vocab, embedding] -> [seq, embedding]
@@ -56,7 +56,7 @@ def layer_norm(x, weight, eps, bias):  # [seq, embedding], [embedding] -> [seq, 
 
 def linear(x, weight, bias=None):  # [seq, in], [out, in], [out] -> [seq, out]
     """The dot product of every row of x with every row of the weight, plus the bias if any."""
-    products = x @ weight.T
+    products = product(x, weight)
     return products if bias is None else products + bias
 
 

@@ -1,7 +1,9 @@
-"""Lets an operation that works row by row use all cores on a large array.
+"""Lets an operation that works row by row, and a product whose library has one thread, use all
+cores on large arrays.
 
-NumPy is parallel in matrix products only. No row looks at another, so that the numbers are the same
-in any number of parts. Knows arrays; no operation.
+NumPy is parallel in matrix products only. No row looks at another, so that the numbers of an
+operation by rows are the same in any number of parts; those of a product in parts are the same
+whenever it is cut in as many. Knows arrays; no operation.
 """
 
 import functools
@@ -10,8 +12,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-N_PARTS = int(os.environ.get("OPENBLAS_NUM_THREADS") or os.cpu_count() or 1)  # as in products
+BLAS_THREADS = int(os.environ.get("OPENBLAS_NUM_THREADS") or os.cpu_count() or 1)
+N_PARTS = int(os.environ.get("TOKENWALK_CORES") or BLAS_THREADS)
 LARGE = 1 << 20  # bytes; below, handing over takes longer than the work
+HEAVY = 1 << 24  # multiplications of a product; below, the same
 POOL = ThreadPoolExecutor(N_PARTS, thread_name_prefix="rows")
 
 
@@ -32,3 +36,16 @@ def by_rows(fill):
         return out
 
     return filled
+
+
+def product(x, weight):  # [seq, in], [out, in] -> [seq, out]
+    """x @ weight.T. Where the library's products have fewer threads than there are cores for us,
+    the columns of a heavy one are cut into one part per core.
+    """
+    if N_PARTS <= BLAS_THREADS or len(x) * weight.size < HEAVY:
+        return x @ weight.T
+    out = np.empty((len(x), len(weight)), x.dtype)
+    n = -(-len(weight) // N_PARTS)
+    parts = [slice(first, first + n) for first in range(0, len(weight), n)]
+    list(POOL.map(lambda part: np.matmul(x, weight[part].T, out=out[:, part]), parts))
+    return out

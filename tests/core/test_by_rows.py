@@ -40,3 +40,26 @@ def test_a_failure_in_a_part_is_not_lost(monkeypatch):
 
     with pytest.raises(FloatingPointError, match="here"):
         fails(np.zeros((2, 1 << 19), np.float32))
+
+
+@pytest.mark.parametrize("n_parts", [2, 3, 7])
+def test_a_heavy_product_in_parts_is_the_product(monkeypatch, n_parts):
+    generator = np.random.default_rng(1)
+    x, weight = (generator.standard_normal((n, 600)).astype(np.float32) for n in (40, 900))
+    monkeypatch.setattr(parts, "BLAS_THREADS", 1)
+    monkeypatch.setattr(parts, "N_PARTS", n_parts)
+    cut = parts.product(x, weight)
+    assert cut.dtype == np.float32 and (cut == parts.product(x, weight)).all()  # bit for bit again
+    exact = x.astype(np.float64) @ weight.T.astype(np.float64)
+    np.testing.assert_allclose(cut, exact, rtol=0, atol=1e-4)
+
+
+@pytest.mark.parametrize("cores, heavy, n_cut", [(2, True, 2), (2, False, 0), (1, True, 0)])
+def test_only_a_heavy_product_is_cut_and_only_for_free_cores(monkeypatch, cores, heavy, n_cut):
+    cut = []
+    monkeypatch.setattr(parts, "BLAS_THREADS", 1)
+    monkeypatch.setattr(parts, "N_PARTS", cores)
+    monkeypatch.setattr(parts.POOL, "map", lambda does, each: cut.extend(each) or map(does, each))
+    x, weight = np.ones((4 if heavy else 3, 1 << 11), np.float32), np.ones((1 << 11, 1 << 11))
+    assert (parts.product(x, weight.astype(np.float32)) == 1 << 11).all()
+    assert len(cut) == n_cut
