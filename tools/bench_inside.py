@@ -22,11 +22,23 @@ BOUNDS = {128: 1.5, 512: 6.0}  # seconds of a first paint, by the tokens of the 
 WORDS = "cat dog man tree house river stone bird hand door".split()  # a token each, with its space
 CANVAS = "canvas.over"
 # by view: what a reader does there; each is measured on the text of the view's last first paint
+CHOSEN = "[role=option][aria-selected=true]"
+HEAD = {"another head": typed("head", *"12357")}
+LAYER = {"another layer": typed("layer", "3", "11", "17", "21", "26")}
 CONTROLS = {
     "every": {
         "with the first token, or without": clicked("atlas_scale", BUTTONS),
         "another head by key": keyed("atlas_field", CANVAS, "ArrowLeft", "ArrowRight"),
     },
+    "head": HEAD | LAYER | {"another cell": keyed("head_map_weights", CANVAS, "ArrowUp")},
+    "reading": HEAD | LAYER | {"another token": keyed("reading_tokens", CHOSEN, "ArrowLeft")},
+    "effect": HEAD | {"another token": keyed("effect_tokens", CHOSEN, "ArrowLeft")},
+    "compare": HEAD | LAYER,
+    "roles": HEAD | LAYER | {"another measure": clicked("roles_by", BUTTONS)},
+    "rollout": HEAD | {"another token": keyed("rollout_tokens", CHOSEN, "ArrowLeft")},
+    "layers": {"another token": keyed("lens_tokens", CHOSEN, "ArrowLeft")},
+    "parts": {"another token": keyed("parts_tokens", CHOSEN, "ArrowLeft")},
+    "neurons": {"another token": keyed("neurons_tokens", CHOSEN, "ArrowLeft")},
 }
 SORTED = {"which maps": clicked("atlas_kind", BUTTONS)}
 texts = itertools.count()

@@ -121,6 +121,6 @@ def test_a_longer_text_says_how_it_is_reduced(smollm):
     app = open_view(prompt="red cat " * 50, model="nano", scale="even")
     meta = field(app)
     n = len(meta["tokens"])
-    assert n > 64 and meta["block"] == -(-n // 64) and meta["first"]  # a block holds other tokens
+    assert n > 64 and meta["block"] == -(-n // 48) and meta["first"]  # a block holds other tokens
     assert f"{meta['block']} × {meta['block']}" in reader.text(app)
     assert meta["cells"] == -(-n // meta["block"])

@@ -88,7 +88,7 @@ def assert_refused(app, language, model):
     shown = models.title(models.DEFAULT)
     said = lessons.text(language, "sidebar.bad_model", asked=model[:60], shown=shown)
     assert reader.notices(app, "error") == [said]
-    assert [meta for meta in reader.canvases(app) if "tokens" in meta]
+    assert [meta for meta in reader.canvases(app) if {"tokens", "columns"} & {*meta}]
 
 
 @pytest.mark.usefixtures("smollm")
@@ -154,7 +154,7 @@ def assert_on_nano(app):
     assert not app.exception and not reader.notices(app, "error")
     assert app.session_state["model"] == app.button_group(key="switch").value == models.NANO
     assert app.query_params["model"] in (models.NANO, [models.NANO])
-    assert [meta for meta in reader.canvases(app) if "tokens" in meta]
+    assert [meta for meta in reader.canvases(app) if {"tokens", "columns"} & {*meta}]
 
 
 @EACH_PAGE

@@ -13,12 +13,16 @@ END = 2
 TYPED = "the cat<|im_end|>and"
 
 
+STRIP = {"atlas": {"op": "effect"}, "lens": {"op": "parts"}}  # a view that shows all tokens
+
+
 @pytest.fixture
 def visit(tiny_name, monkeypatch):
     """Opens a page for the tiny model."""
     monkeypatch.setenv("TOKENWALK_MODELS", tiny_name)
 
     def page(name, prompt=TYPED, **link):
+        link = STRIP.get(name, {}) | link
         app = reader.open_page(name, model="tiny", prompt=prompt, **link)
         assert not app.exception and not reader.notices(app, "error")
         return app
