@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 import plotly.graph_objects as go
 
-from viz.figure import INK, plain, styled
+from viz.figure import INK, by_rank, chart, legend, level, plain
 from viz.theme import role
 
 STYLES = (("solid", "circle"), ("dash", "square"), ("dot", "diamond"))  # of the first line, ...
@@ -43,30 +43,23 @@ def curves(
     floor: a value with its name, drawn as a level line. upper: the end of the axis; by default a
     little above the largest value. ranks: the values are ranks, 1 on top, on a logarithmic scale.
     """
-    figure = go.Figure([_trace(line, n, dark) for n, line in enumerate(lines)])
-    figure.add_vline(x=chosen, line_width=14, line_color=INK[dark], opacity=0.13, layer="below")
-    if floor:
-        _level(figure, *floor, dark)
     most = max(max(line.values) for line in lines)
     end = upper or 1.1 * most or 1.0
-    how = _by_rank(most) if ranks else {"range": [0, end], "rangemode": "tozero", "zeroline": True}
-    figure.update_yaxes(title=plain(title), **how)
+    upright = {"range": [0, end], "rangemode": "tozero", "zeroline": True}
     ticks = {"tickvals": np.arange(len(moments)), "ticktext": [plain(name) for name in moments]}
-    figure.update_xaxes(title=plain(moment_title), range=[-0.4, len(moments) - 0.6], **ticks)
-    figure.update_xaxes(showgrid=False, zeroline=False)
-    styled(figure, height=270, dark=dark)
-    above = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}
-    fixed = {"itemclick": False, "itemdoubleclick": False}
-    return figure.update_layout(showlegend=len(lines) > 1, legend=above | fixed)
-
-
-def _by_rank(last):
-    """An axis of ranks from 1, on top, to the last one that is shown."""
-    lowest = float(np.log10(max(last, 10)))
-    steps = 10 ** np.arange(0, int(np.ceil(lowest)) + 1)
-    names = [f"#{step:,}" for step in steps]
-    ends = [lowest + 0.15, -0.25]
-    return {"type": "log", "range": ends, "tickvals": steps, "ticktext": names, "zeroline": False}
+    across = {"range": [-0.4, len(moments) - 0.6], "showgrid": False, "zeroline": False, **ticks}
+    return chart(
+        [_trace(line, n, dark) for n, line in enumerate(lines)],
+        across,
+        {**by_rank(most), "zeroline": False} if ranks else upright,
+        (title, moment_title),
+        height=270,
+        dark=dark,
+        shapes=[_here(chosen, dark), *([level(floor[0], dark)] if floor else ())],
+        annotations=[_name(*floor, dark)] if floor else None,
+        showlegend=len(lines) > 1,
+        legend=legend(),
+    )
 
 
 def _trace(line, n, dark):
@@ -85,10 +78,15 @@ def _trace(line, n, dark):
     )
 
 
-def _level(figure, value, name, dark):
-    """A thin level line with its name below it, where no curve comes."""
-    figure.add_hline(y=value, line_width=1.5, line_dash="dash", line_color=INK[dark])
-    figure.add_annotation(
-        x=0, xref="paper", xanchor="left", y=value, yanchor="top", text=plain(name),
-        showarrow=False, font={"color": INK[dark], "size": 12},
-    )  # fmt: skip
+def _here(moment, dark):
+    """A pale band behind the chosen moment."""
+    band = {"line": {"width": 14, "color": INK[dark]}, "opacity": 0.13, "layer": "below"}
+    return level(moment, dark, "y") | band
+
+
+def _name(value, name, dark):
+    """The name of a level line below it, where no curve comes."""
+    return {
+        "x": 0, "xref": "paper", "xanchor": "left", "y": value, "yanchor": "top",
+        "text": plain(name), "showarrow": False, "font": {"color": INK[dark], "size": 12},
+    }  # fmt: skip

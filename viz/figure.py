@@ -72,29 +72,30 @@ def bars(
     """
     n, colour = len(texts), role(role_name, dark)
     opacity = [CHOSEN if chosen in (None, i) else OTHER for i in range(n)]
-    figure = go.Figure(
-        go.Bar(
-            x=np.asarray(values, float),
-            y=np.arange(n),
-            orientation="h",
-            marker={"color": colour, "opacity": opacity},
-            texttemplate=f"%{{x:{digits}}}",
-            textposition="outside",
-            cliponaxis=False,
-            customdata=[plain(t) for t in texts],
-            hovertemplate=f"%{{customdata}}: %{{x:{digits}}}<extra></extra>",
-            selected=_clicked(CHOSEN, dark),
-            unselected=_clicked(OTHER, dark),
-        )
+    drawn = go.Bar(
+        x=np.asarray(values, float),
+        y=np.arange(n),
+        orientation="h",
+        marker={"color": colour, "opacity": opacity},
+        texttemplate=f"%{{x:{digits}}}",
+        textposition="outside",
+        cliponaxis=False,
+        customdata=[plain(t) for t in texts],
+        hovertemplate=f"%{{customdata}}: %{{x:{digits}}}<extra></extra>",
+        selected=_clicked(CHOSEN, dark),
+        unselected=_clicked(OTHER, dark),
     )
-    ticks = {"tickvals": np.arange(n), "ticktext": [plain(t) for t in texts]}
-    figure.update_yaxes(autorange="reversed", tickfont_family="monospace", **ticks)
     low, high = min(0.0, float(np.min(values))), upper or max(0.0, float(np.max(values))) * 1.18
     room = ROOM * (high - low) if low < 0 else 0  # for the numbers left of negative bars
-    figure.update_xaxes(title=plain(title), range=[low - room, high or 1])
-    figure.update_yaxes(showgrid=False, zeroline=False)  # lines through numbers help nobody
-    styled(figure, height=60 + 24 * n, left=left or 10, dark=dark)
-    return figure.update_yaxes(automargin=left is None)
+    beside = {"autorange": "reversed", "automargin": left is None} | listed(texts)
+    across = {"range": [low - room, high or 1]}
+    return chart(drawn, across, beside, ("", title), 60 + 24 * n, dark, left=left or 10)
+
+
+def listed(texts: Sequence[str]) -> dict:
+    """An upright axis with a text beside each bar [n]; lines through numbers help nobody there."""
+    ticks = {"tickvals": np.arange(len(texts)), "ticktext": [plain(text) for text in texts]}
+    return ticks | {"tickfont": {"family": "monospace"}, "showgrid": False, "zeroline": False}
 
 
 def _clicked(opacity, dark):
@@ -115,24 +116,19 @@ def histogram(
     """Counts [bin] between edges [bin + 1], on a logarithmic scale; marks are (x, text), each
     above the bars with an arrow down to its x.
     """
-    figure = go.Figure(
-        go.Bar(
-            x=(edges[:-1] + edges[1:]) / 2,
-            y=counts,
-            width=np.diff(edges) * 0.92,
-            marker_color=role(role_name, dark),
-            customdata=np.stack([edges[:-1], edges[1:]], axis=1),
-            hovertemplate="%{customdata[0]:.2f} … %{customdata[1]:.2f}: %{y:,}<extra></extra>",
-        )
+    drawn = go.Bar(
+        x=(edges[:-1] + edges[1:]) / 2,
+        y=counts,
+        width=np.diff(edges) * 0.92,
+        marker={"color": role(role_name, dark)},
+        customdata=np.stack([edges[:-1], edges[1:]], axis=1),
+        hovertemplate="%{customdata[0]:.2f} … %{customdata[1]:.2f}: %{y:,}<extra></extra>",
     )
     top = float(np.log10(max(counts.max(), 2)))
     low, high = -0.3, top + (HEADROOM * (top + 0.3) if marks else 0.7)
-    ticks = {"tickvals": _decades(top), "tickformat": ",d"}
-    figure.update_yaxes(type="log", title=plain(count_title), range=[low, high], **ticks)
-    figure.update_xaxes(title=plain(title))
-    for place, mark in enumerate(marks):
-        figure.add_annotation(**_mark(mark, counts, edges, place, dark))
-    return styled(figure, height=300, dark=dark)
+    upright = {"type": "log", "range": [low, high], "tickvals": _decades(top), "tickformat": ",d"}
+    notes = [_mark(mark, counts, edges, place, dark) for place, mark in enumerate(marks)]
+    return chart(drawn, {}, upright, (count_title, title), 300, dark, annotations=notes)
 
 
 def _mark(mark, counts, edges, place, dark):
@@ -176,49 +172,82 @@ def ranks(
     probability.
     """
     colour = role(role_name, dark)
-    figure = go.Figure(
-        go.Scatter(
-            x=np.arange(len(values)),
-            y=np.asarray(values),
-            customdata=np.asarray(probs),
-            mode="lines+markers",
-            line={"color": colour, "width": 2},
-            marker={"color": colour, "size": 6},
-            hovertemplate=hover + "<extra></extra>",
-        )
+    drawn = go.Scatter(
+        x=np.arange(len(values)),
+        y=np.asarray(values),
+        customdata=np.asarray(probs),
+        mode="lines+markers",
+        line={"color": colour, "width": 2},
+        marker={"color": colour, "size": 6},
+        hovertemplate=hover + "<extra></extra>",
     )
-    lowest = float(np.log10(max(values.max(), 10)))
+    # where layers are few, Plotly would put ticks between them
+    across = {"dtick": 1 if len(values) < 10 else None}
+    return chart(drawn, across, by_rank(values.max()), (rank_title, layer_title), height, dark)
+
+
+def by_rank(last: int) -> dict:
+    """An upright axis of ranks from 1, on top, to the last one that is shown."""
+    lowest = float(np.log10(max(last, 10)))
     steps = 10 ** np.arange(0, int(np.ceil(lowest)) + 1)
     ticks = {"tickvals": steps, "ticktext": [f"#{step:,}" for step in steps]}
-    figure.update_yaxes(type="log", title=plain(rank_title), range=[lowest + 0.15, -0.25], **ticks)
-    # where layers are few, Plotly would put ticks between them
-    figure.update_xaxes(title=plain(layer_title), dtick=1 if len(values) < 10 else None)
-    return styled(figure, height=height, dark=dark)
+    return {"type": "log", "range": [lowest + 0.15, -0.25], **ticks}
 
 
-def styled(figure: go.Figure, height: int, dark: bool, left: int = 0) -> go.Figure:
-    """A figure with what all share: transparent, one ink, no mode bar clutter, room for the labels.
-    left: pixels beside the labels.
+def chart(
+    traces,
+    x: dict,
+    y: dict,
+    titles: tuple[str, str],
+    height: int,
+    dark: bool,
+    *,
+    left: int = 0,
+    **layout,
+) -> go.Figure:
+    """Traces with what all figures share: transparent, one ink, no mode bar clutter, room for the
+    labels. All at once, for every change of a figure takes Plotly longer than making it.
+
+    x, y: what is particular about the axes. titles: of the upright axis and of the other. left:
+    pixels beside the labels. layout: what else is particular.
     """
-    axis = {"color": INK[dark], "gridcolor": GRID[dark], "zerolinecolor": GRID[dark]}
-    axis |= {
-        "title_font_color": INK[dark],
-        "tickfont": {"color": INK[dark], "size": 12},
-        "automargin": True,
-        "fixedrange": True,
+    shared = {
+        "height": height,
+        "margin": {"l": left, "r": 10, "t": 10, "b": 10},
+        "paper_bgcolor": "rgba(0,0,0,0)",
+        "plot_bgcolor": "rgba(0,0,0,0)",
+        "font": {"color": INK[dark], "size": 13},
+        "hoverlabel": {
+            "bgcolor": BACKGROUND["dark" if dark else "light"],
+            "font": {"color": INK[dark]},
+        },
+        "showlegend": False,
+        "dragmode": False,
     }
-    figure.update_xaxes(**axis)
-    figure.update_yaxes(
-        **{k: v for k, v in axis.items() if k != "tickfont"}, tickfont_color=INK[dark]
+    axes = {"xaxis": axis(x, titles[1], dark, size=12), "yaxis": axis(y, titles[0], dark)}
+    return go.Figure(traces, shared | axes | layout)
+
+
+def axis(own: dict, title: str, dark: bool, **font) -> dict:
+    """An axis as all figures have it. own: what is particular about it. font: of its ticks."""
+    lines = {"gridcolor": GRID[dark], "zerolinecolor": GRID[dark]}
+    shared = {"color": INK[dark], "automargin": True, "fixedrange": True, **lines}
+    ticks = {"color": INK[dark], **font, **own.get("tickfont", {})}
+    named = {"text": plain(title), "font": {"color": INK[dark]}} if title else None
+    return shared | own | {"tickfont": ticks, "title": named}
+
+
+def legend(**own) -> dict:
+    """A legend above the plot, whose entries a click does not hide."""
+    above = {"orientation": "h", "x": 0, "y": 1.02, "yanchor": "bottom"}
+    return above | {"itemclick": False, "itemdoubleclick": False} | own
+
+
+def level(at: float, dark: bool, across: str = "x") -> dict:
+    """A dashed line through the whole plot: level at a y; with "y" upright at an x."""
+    along = "y" if across == "x" else "x"
+    ends = {f"{across}ref": f"{across} domain", f"{across}0": 0, f"{across}1": 1}
+    place = {f"{along}ref": along, f"{along}0": at, f"{along}1": at}
+    return (
+        {"type": "line", "line": {"width": 1.5, "dash": "dash", "color": INK[dark]}} | ends | place
     )
-    figure.update_layout(
-        height=height,
-        margin={"l": left, "r": 10, "t": 10, "b": 10},
-        paper_bgcolor="rgba(0,0,0,0)",
-        plot_bgcolor="rgba(0,0,0,0)",
-        font={"color": INK[dark], "size": 13},
-        hoverlabel={"bgcolor": BACKGROUND["dark" if dark else "light"], "font_color": INK[dark]},
-        showlegend=False,
-        dragmode=False,
-    )
-    return figure

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import plotly.graph_objects as go
 
-from viz.figure import GRID, INK, plain, styled
+from viz.figure import GRID, INK, chart, level, plain
 from viz.theme import BACKGROUND, role
 
 MANY = 80  # distances from which on only the line is drawn, and no dot for each
@@ -43,21 +43,26 @@ def offsets(
     from which on a key is not seen, and what to say there. others: further curves with their
     names, drawn thin behind the first.
     """
-    figure = go.Figure([_curve(scores, hover, dark), _point(scores, tried, hover, dark)])
-    figure.add_traces([_other(*other, hover, dark) for other in others])
+    traces = [_curve(scores, hover, dark), _point(scores, tried, hover, dark)]
+    traces += [_other(*other, hover, dark) for other in others]
     drawn = np.stack([scores, *(curve for _, curve in others)])
     low, high = float(drawn.min()), float(drawn.max())
     room = 0.16 * (high - low) or 1.0  # a flat line lies in the middle
-    figure.update_yaxes(title=plain(title), range=[low - room, high + 1.6 * room])
     end = len(scores) - 1
-    figure.update_xaxes(title=plain(distance_title), range=[-0.02 * end - 0.3, 1.02 * end + 0.3])
-    figure.update_xaxes(zeroline=False)
+    shapes, notes = _real(real, end, dark) if real else ((), ())
     if hidden and hidden[0] <= end:
-        _hide(figure, *hidden, end, dark)
-    if real:
-        _line(figure, real, end, dark)
-    _name(figure, tried, scores, dark)
-    return styled(figure, height=280, dark=dark)
+        shapes = (_shade(hidden[0], end, dark), *shapes)
+        notes = (_said(hidden[1], dark), *notes)
+    return chart(
+        traces,
+        {"range": [-0.02 * end - 0.3, 1.02 * end + 0.3], "zeroline": False},
+        {"range": [low - room, high + 1.6 * room]},
+        (title, distance_title),
+        height=280,
+        dark=dark,
+        shapes=shapes,
+        annotations=(*notes, _name(tried, scores, dark)),
+    )
 
 
 def _curve(scores, hover, dark):
@@ -100,7 +105,7 @@ def _point(scores, tried, hover, dark):
     )
 
 
-def _name(figure, tried, scores, dark):
+def _name(tried, scores, dark):
     """What the tried distance is called: above its point and the curve beside it, before the
     dashed line, and inside the axes.
     """
@@ -109,30 +114,35 @@ def _name(figure, tried, scores, dark):
     side = "left" if at < beside else "right" if at > end - beside else "center"
     reach = {"left": (0, 2), "center": (1, 1), "right": (2, 0)}[side]
     near = scores[max(at - reach[0] * beside, 0) : at + reach[1] * beside + 1]
-    figure.add_annotation(
-        x=at, y=float(near.max()), xanchor=side, yanchor="bottom", yshift=10, showarrow=False,
-        text=plain(tried.text), font={"color": INK[dark], "size": 13},
-        bgcolor=BACKGROUND["dark" if dark else "light"], opacity=0.92,
-    )  # fmt: skip
+    return _note(tried.text, dark, 13) | {
+        "x": at, "y": float(near.max()), "xanchor": side, "yanchor": "bottom", "yshift": 10,
+        "bgcolor": BACKGROUND["dark" if dark else "light"], "opacity": 0.92,
+    }  # fmt: skip
 
 
-def _line(figure, real, end, dark):
-    figure.add_vline(x=real.distance, line_width=1.5, line_dash="dash", line_color=INK[dark])
+def _real(real, end, dark):
+    """A dashed line at the real distance, and its name."""
     left = real.distance < end / 2
-    figure.add_annotation(
-        x=real.distance, y=0, yref="paper", yanchor="bottom", text=plain(real.text),
-        xanchor="left" if left else "right", showarrow=False, font={"color": INK[dark], "size": 12},
-        bgcolor=BACKGROUND["dark" if dark else "light"], opacity=0.92,
-    )  # fmt: skip
+    name = _note(real.text, dark) | {
+        "x": real.distance, "y": 0, "yref": "paper", "yanchor": "bottom",
+        "xanchor": "left" if left else "right",
+        "bgcolor": BACKGROUND["dark" if dark else "light"], "opacity": 0.92,
+    }  # fmt: skip
+    return (level(real.distance, dark, "y"),), (name,)
 
 
-def _hide(figure, first, text, end, dark):
+def _shade(first, end, dark):
     """A shade over the distances at which a key is not seen."""
-    figure.add_vrect(
-        x0=first - 0.5, x1=1.02 * end + 0.3, fillcolor=GRID[dark], opacity=0.6, layer="below",
-        line_width=0,
-    )  # fmt: skip
-    figure.add_annotation(
-        x=1, xref="paper", xanchor="right", y=1, yref="paper", yanchor="top", text=plain(text),
-        showarrow=False, font={"color": INK[dark], "size": 12},
-    )  # fmt: skip
+    ends = {"x0": first - 0.5, "x1": 1.02 * end + 0.3, "y0": 0, "y1": 1, "yref": "y domain"}
+    look = {"fillcolor": GRID[dark], "opacity": 0.6, "layer": "below", "line": {"width": 0}}
+    return {"type": "rect", **ends, **look}
+
+
+def _said(text, dark):
+    """What stands in the shade."""
+    corner = {"xref": "paper", "xanchor": "right", "yref": "paper", "yanchor": "top"}
+    return _note(text, dark) | {"x": 1, "y": 1, **corner}
+
+
+def _note(text, dark, size=12):
+    return {"text": plain(text), "showarrow": False, "font": {"color": INK[dark], "size": size}}

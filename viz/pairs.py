@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from viz.figure import INK, plain, styled
+from viz.figure import INK, chart, legend, listed, plain
 from viz.theme import role
 
 ROW, AROUND = 38, 96  # pixels in height of a pair, and of what stands above and below all of them
@@ -33,24 +33,24 @@ def pairs(
     """
     colour, n = role("logits", dark), len(texts)
     looks = ({"color": colour}, {"color": f"rgba{_clear(colour)}", "line": _line(colour)})
-    figure = go.Figure(
-        [
-            _bars(values, texts, name, written, look, n)
-            for values, name, written, look in zip(
-                (before, after), names, shown, looks, strict=True
-            )
-        ]
+    traces = [
+        _bars(values, texts, name, written, look, n)
+        for values, name, written, look in zip((before, after), names, shown, looks, strict=True)
+    ]
+    labels = [f"▸ {each}" if i == chosen else each for i, each in enumerate(texts)]
+    return chart(
+        traces,
+        {"range": [0, END], "tickformat": ".0%", "dtick": 0.25},
+        {"range": [n - 0.45, -0.55], **listed(labels)},
+        ("", title),
+        AROUND + ROW * n,
+        dark,
+        left=10,
+        barmode="group",
+        bargap=0.25,
+        showlegend=True,
+        legend=legend(y=1, font={"color": INK[dark]}),
     )
-    labels = [f"▸ {plain(each)}" if i == chosen else plain(each) for i, each in enumerate(texts)]
-    figure.update_yaxes(
-        range=[n - 0.45, -0.55], tickfont_family="monospace", tickvals=np.arange(n), ticktext=labels
-    )
-    figure.update_xaxes(title=plain(title), range=[0, END], tickformat=".0%", dtick=0.25)
-    figure.update_yaxes(showgrid=False, zeroline=False)
-    styled(figure, height=AROUND + ROW * n, left=10, dark=dark)
-    legend = {"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom", "font_color": INK[dark]}
-    legend |= {"itemclick": False, "itemdoubleclick": False}
-    return figure.update_layout(barmode="group", bargap=0.25, showlegend=True, legend=legend)
 
 
 def _bars(values, texts, name, written, look, n):

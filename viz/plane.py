@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from viz.figure import INK, plain, styled
+from viz.figure import INK, chart, plain
 from viz.theme import role
 
 HEIGHT = 520
@@ -46,34 +46,32 @@ def scatter(
     names = [_short(text) for text in texts]
     places = _places(points * scale, [_width(name) for name in names])
     same = {"marker": {"opacity": 1}, "textfont": {"color": INK[dark]}}
-    figure = go.Figure(
-        go.Scatter(
-            x=points[:, 0],
-            y=points[:, 1],
-            mode="markers+text",
-            text=[plain(name) if place else "" for name, place in zip(names, places, strict=True)],
-            textposition=[place or "top center" for place in places],
-            textfont={"family": "monospace", "size": 12, "color": INK[dark]},
-            marker={
-                "color": role(role_name, dark),
-                "opacity": 1,  # with several sizes Plotly would make them pale
-                "size": [13 if i == chosen else 8 for i in range(n)],
-                "symbol": ["diamond" if i == chosen else "circle" for i in range(n)],
-            },
-            selected=same,  # a click explains a point: the others do not fade
-            unselected=same,
-            cliponaxis=False,
-            customdata=[plain(text) for text in texts],
-            hovertemplate="%{customdata}: %{x:.3f}, %{y:.3f}<extra></extra>",
-        )
+    drawn = go.Scatter(
+        x=points[:, 0],
+        y=points[:, 1],
+        mode="markers+text",
+        text=[plain(name) if place else "" for name, place in zip(names, places, strict=True)],
+        textposition=[place or "top center" for place in places],
+        textfont={"family": "monospace", "size": 12, "color": INK[dark]},
+        marker={
+            "color": role(role_name, dark),
+            "opacity": 1,  # with several sizes Plotly would make them pale
+            "size": [13 if i == chosen else 8 for i in range(n)],
+            "symbol": ["diamond" if i == chosen else "circle" for i in range(n)],
+        },
+        selected=same,  # a click explains a point: the others do not fade
+        unselected=same,
+        cliponaxis=False,
+        customdata=[plain(text) for text in texts],
+        hovertemplate="%{customdata}: %{x:.3f}, %{y:.3f}<extra></extra>",
     )
-    for update, title, middle, span in zip(
-        (figure.update_xaxes, figure.update_yaxes), titles, _middles(points), spans, strict=True
-    ):
-        update(title=plain(title), range=[middle - span / 2, middle + span / 2])
-    figure.update_xaxes(showgrid=True)
-    figure.update_yaxes(scaleanchor="x", showgrid=True)
-    return styled(figure, height=HEIGHT, dark=dark)
+    ends = [
+        [middle - span / 2, middle + span / 2]
+        for middle, span in zip(_middles(points), spans, strict=True)
+    ]
+    across = {"range": ends[0], "showgrid": True}
+    upright = {"range": ends[1], "showgrid": True, "scaleanchor": "x"}
+    return chart(drawn, across, upright, titles[::-1], HEIGHT, dark)
 
 
 def room(texts: Sequence[str]) -> int:

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 import plotly.graph_objects as go
-from plotly.subplots import make_subplots
 
-from viz.figure import INK, plain, styled
+from viz.figure import INK, axis, chart, legend, level, plain
 from viz.theme import role
 
 # Of each line in turn, the first the one that the others are compared with. The colours of query,
@@ -26,6 +25,7 @@ STYLES = (
     ("attention", "solid", "star"),
 )
 SIZE = {"circle": 5}
+UPPER, LOWER = (0.48, 1), (0, 0.42)  # where the two plots stand
 
 
 @dataclass(frozen=True)
@@ -51,26 +51,33 @@ def stretches(
     levels: text lengths with their names, drawn across the wavelengths. titles: of the two upright
     axes, then of the pairs. hovers: Plotly templates, where %{x} is the pair and %{y} the value.
     """
-    figure = make_subplots(2, 1, shared_xaxes=True, row_heights=[0.55, 0.45], vertical_spacing=0.06)
-    for n, way in enumerate(ways):
-        figure.add_trace(_trace(way, n, way.wavelengths, hovers[0], dark), 1, 1)
-        below = _trace(way, n, way.slowed, hovers[1], dark)
-        figure.add_trace(below.update(showlegend=False), 2, 1)
-    for level in levels:
-        _level(figure, *level, dark)
+    traces = [line for n, way in enumerate(ways) for line in _lines(way, n, hovers, dark)]
     n, most = len(ways[0].wavelengths), max(float(way.slowed.max()) for way in ways)
-    figure.update_xaxes(range=[-0.4, n - 0.6], zeroline=False, dtick=1 if n < 10 else None)
-    figure.update_xaxes(title=plain(titles[2]), row=2)
-    figure.update_yaxes(title=plain(titles[0]), type="log", dtick=1, exponentformat="none", row=1)
-    figure.update_yaxes(title=plain(titles[1]), range=[0.7, 1.08 * most], zeroline=False, row=2)
-    figure.update_yaxes(separatethousands=True)
-    return _with_legend(styled(figure, height=520, dark=dark))
+    across = {"range": [-0.4, n - 0.6], "zeroline": False, "dtick": 1 if n < 10 else None}
+    shared = {"matches": "x2", "showticklabels": False, "anchor": "y"}
+    lengths = {"type": "log", "dtick": 1, "exponentformat": "none", "domain": UPPER}
+    slowed = {"range": [0.7, 1.08 * most], "zeroline": False, "domain": LOWER, "anchor": "x2"}
+    return chart(
+        traces,
+        {**across, **shared},
+        {**lengths, "separatethousands": True},
+        (titles[0], ""),
+        height=520,
+        dark=dark,
+        xaxis2=axis({**across, "anchor": "y2"}, titles[2], dark, size=12),
+        yaxis2=axis({**slowed, "separatethousands": True}, titles[1], dark),
+        shapes=[level(length, dark) for length, _ in levels],
+        annotations=[_name(*each, dark) for each in levels],
+        showlegend=True,
+        legend=legend(font={"size": 13}),
+    )
 
 
-def _with_legend(figure):
-    above = {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0}
-    fixed = {"itemclick": False, "itemdoubleclick": False, "font_size": 13}
-    return figure.update_layout(showlegend=True, legend=above | fixed)
+def _lines(way, n, hovers, dark):
+    """One way in the upper plot and in the lower one."""
+    above = _trace(way, n, way.wavelengths, hovers[0], dark).update(xaxis="x", yaxis="y")
+    below = _trace(way, n, way.slowed, hovers[1], dark)
+    return above, below.update(xaxis="x2", yaxis="y2", showlegend=False)
 
 
 def _trace(way, n, values, hover, dark):
@@ -87,12 +94,12 @@ def _trace(way, n, values, hover, dark):
     )
 
 
-def _level(figure, length, text, dark):
-    """A text length across the wavelengths, named above its line at the left, where most curves
-    are far below; the name covers none, for a curve may pass behind it.
+def _name(length, text, dark):
+    """The name of a text length above its line at the left, where most curves are far below; it
+    covers none, for a curve may pass behind it.
     """
-    figure.add_hline(y=length, line_width=1.5, line_dash="dash", line_color=INK[dark], row=1, col=1)
-    figure.add_annotation(
-        x=0, xref="x domain", xanchor="left", y=float(np.log10(length)), yref="y",
-        yanchor="bottom", text=plain(text), showarrow=False, font={"color": INK[dark], "size": 12},
-    )  # fmt: skip
+    return {
+        "x": 0, "xref": "x domain", "xanchor": "left", "y": float(np.log10(length)), "yref": "y",
+        "yanchor": "bottom", "text": plain(text), "showarrow": False,
+        "font": {"color": INK[dark], "size": 12},
+    }  # fmt: skip

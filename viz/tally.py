@@ -5,7 +5,7 @@ model, no page.
 import numpy as np
 import plotly.graph_objects as go
 
-from viz.figure import plain, styled
+from viz.figure import chart
 from viz.theme import role
 
 
@@ -23,17 +23,13 @@ def tally(
     hover: a Plotly template, where %{x} is the number and %{y} how often it occurs.
     """
     numbers = np.flatnonzero(counts)
-    figure = go.Figure(
-        go.Bar(
-            x=numbers,
-            y=np.asarray(counts)[numbers],
-            width=0.85,
-            marker_color=role(role_name, dark),
-            hovertemplate=hover + "<extra></extra>",
-        )
+    drawn = go.Bar(
+        x=numbers,
+        y=np.asarray(counts)[numbers],
+        width=0.85,
+        marker={"color": role(role_name, dark)},
+        hovertemplate=hover + "<extra></extra>",
     )
     top = float(np.log10(max(np.max(counts, initial=1), 2)))
-    figure.update_yaxes(type="log", title=plain(count_title), range=[-0.3, top + 0.3])
-    figure.update_yaxes(dtick=1, tickformat=",d")  # powers of 10
-    figure.update_xaxes(title=plain(title), showgrid=False)
-    return styled(figure, height=220, dark=dark)
+    powers = {"type": "log", "range": [-0.3, top + 0.3], "dtick": 1, "tickformat": ",d"}  # of 10
+    return chart(drawn, {"showgrid": False}, powers, (count_title, title), 220, dark)

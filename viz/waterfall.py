@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 import plotly.graph_objects as go
 
-from viz.figure import INK, plain, styled
+from viz.figure import INK, chart, plain
 from viz.theme import rgb, role
 
 PALE = 0.38  # opacity of what takes away
@@ -41,20 +41,19 @@ def waterfall(
     n_pairs = len(so_far) // 2
     starts = np.concatenate([[0.0], so_far[:-1], [0.0]])
     heights = np.concatenate([so_far, so_far[-1:]]) - starts
-    figure = go.Figure([_line(so_far, n_pairs, dark), _bars(starts, heights, roles, dark)])
-    bars, n = figure.data[1], len(heights)
+    bars = _bars(starts, heights, roles, dark)
     bars.update(customdata=[plain(name) for name in names], x=_places(n_pairs))
-    bars.marker.line.width = [2.5 if i == chosen else 0 for i in range(n)]
-    step = -(-n_pairs // MOST_TICKS)
-    pairs = range(0, n_pairs, step)
-    ticks = {"tickvals": [BEFORE, *pairs, n_pairs + BEHIND]}
-    ticks |= {"ticktext": [plain(first), *map(str, pairs), plain(last)], "tickangle": 0}
+    bars.marker.line.width = [2.5 if i == chosen else 0 for i in range(len(heights))]
     ends = [BEFORE - 1.4, n_pairs + BEHIND + 1.4]
-    figure.update_xaxes(title=plain(pair_title), showgrid=False, zeroline=False, range=ends)
-    figure.update_xaxes(**ticks)
-    figure.update_yaxes(title=plain(title), zeroline=True)
-    figure.update_layout(showlegend=False, bargap=0)
-    return styled(figure, height=300, dark=dark)
+    across = {"showgrid": False, "zeroline": False, "range": ends, **_ticks(n_pairs, first, last)}
+    traces = [_line(so_far, n_pairs, dark), bars]
+    return chart(traces, across, {"zeroline": True}, (title, pair_title), 300, dark, bargap=0)
+
+
+def _ticks(n_pairs, first, last):
+    pairs = range(0, n_pairs, -(-n_pairs // MOST_TICKS))
+    texts = [plain(first), *map(str, pairs), plain(last)]
+    return {"tickvals": [BEFORE, *pairs, n_pairs + BEHIND], "ticktext": texts, "tickangle": 0}
 
 
 def _places(n_pairs):

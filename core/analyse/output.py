@@ -6,9 +6,29 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from core.model import ops
+from core.record.trace import freeze
+
+from .derived import kept
 from .finite import check_scores
 
 N_BINS = 60
+
+
+@dataclass(frozen=True, eq=False)
+class Ranking:
+    """Logits and probabilities of the whole vocabulary after a position, and its ids from the most
+    probable on, of equal ones the smaller id first: read-only [vocab].
+    """
+
+    logits: np.ndarray
+    probs: np.ndarray
+    order: np.ndarray
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held."""
+        return self.logits.nbytes + self.probs.nbytes + self.order.nbytes
 
 
 @dataclass(frozen=True)
@@ -51,16 +71,14 @@ def guess(trace, position: int = -1, n: int = 20, scores: str | None = None) -> 
     scores: "logits" shows those before a cap, in the same ranking. Raises TokenwalkError where the
     scores are not finite numbers.
     """
-    logits, probs = trace.logits(position), trace.probs(position)
-    check_scores(trace, position, logits)
-    order = np.argsort(-logits, kind="stable")
-    exact = logits.astype(np.float64)
-    shown = trace.output(scores, position) if scores else logits
+    found = ranking(trace, position)
+    probs, exact = found.probs, found.logits.astype(np.float64)
+    shown = trace.output(scores, position) if scores else found.logits
     counts, edges = np.histogram(shown, N_BINS)
     return Guess(
         position=position % len(trace.ids),
-        top=tuple(_candidate(trace, shown, probs, r, id) for r, id in enumerate(order[:n], 1)),
-        n_for_90=1 + int(np.searchsorted(np.cumsum(probs[order], dtype=np.float64), 0.9)),
+        top=first(trace, position, n, scores),
+        n_for_90=1 + int(np.searchsorted(np.cumsum(probs[found.order], dtype=np.float64), 0.9)),
         smallest=float(probs.min()),
         log_sum_exp=float(exact.max() + np.log(np.exp(exact - exact.max()).sum())),
         counts=counts,
@@ -68,11 +86,35 @@ def guess(trace, position: int = -1, n: int = 20, scores: str | None = None) -> 
     )
 
 
+def first(trace, position: int, n: int, scores: str | None = None) -> tuple[Candidate, ...]:
+    """The first n candidates after a position. scores, and raises: as `guess`."""
+    found = ranking(trace, position)
+    shown = trace.output(scores, position) if scores else found.logits
+    ids = enumerate(found.order[:n], 1)
+    return tuple(_candidate(trace, shown, found.probs, rank, id) for rank, id in ids)
+
+
+def ranking(trace, position: int) -> Ranking:
+    """All tokens after a position; the last ones made are kept. TokenwalkError where the scores are
+    not finite numbers.
+    """
+    position %= len(trace.ids)
+    return kept(trace, ("ranking", position), lambda: _ranking(trace, position))
+
+
+def _ranking(trace, position):
+    logits = trace.logits(position)
+    check_scores(trace, position, logits)
+    order = np.argsort(-logits, kind="stable").astype(np.int32)
+    return Ranking(logits, freeze(ops.softmax(logits)), freeze(order))
+
+
 def candidate(trace, id: int, position: int = -1, scores: str | None = None) -> Candidate:
     """Where one token stands in the ranking after a position. scores: as in `guess`."""
-    logits, probs = trace.logits(position), trace.probs(position)
-    shown = trace.output(scores, position) if scores else logits
-    return _candidate(trace, shown, probs, 1 + int((logits > logits[id]).sum()), id)
+    found = ranking(trace, position)
+    shown = trace.output(scores, position) if scores else found.logits
+    rank = 1 + int((found.logits > found.logits[id]).sum())
+    return _candidate(trace, shown, found.probs, rank, id)
 
 
 def rank_of_text(trace, text: str) -> Candidate | None:
