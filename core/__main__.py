@@ -11,9 +11,22 @@ import signal
 import sys
 from pathlib import Path
 
-from core.errors import TokenwalkError
+from core.errors import TokenwalkError, nonfinite
+from core.spec import ORDERS
 
 IDS = "504,3575,282"
+SAMPLING = {  # settings of RunSpec, which has the defaults
+    "max_new_tokens": (int, "where to stop (40)"),
+    "temperature": (float, "0, the default, is greedy"),
+    "top_k": (int, "keep the K most probable tokens (0: all)"),
+    "top_p": (float, "keep the most probable tokens that hold this probability (1: all)"),
+    "min_p": (float, "keep tokens this many times as probable as the best (0: all)"),
+    "typical_p": (float, "keep the most typical tokens that hold this probability (1: all)"),
+    "repetition_penalty": (float, "divides the scores of tokens that were there (1: off)"),
+    "presence_penalty": (float, "taken from the scores of tokens that were there (0: off)"),
+    "frequency_penalty": (float, "the same, as often as they were there (0: off)"),
+    "seed": (int, "of the draws (0)"),
+}
 
 
 def main(argv=None) -> int:
@@ -115,11 +128,9 @@ def _run_options(parser, sampling):
         help="read special markers in the prompt, such as <|im_end|>, as control tokens",
     )
     if sampling:
-        parser.add_argument("--max-new-tokens", type=int, default=40)
-        parser.add_argument("--temperature", type=float, default=0.0, help="0 is greedy")
-        parser.add_argument("--top-k", type=int, default=0)
-        parser.add_argument("--top-p", type=float, default=1.0)
-        parser.add_argument("--seed", type=int, default=0)
+        for name, (kind, text) in SAMPLING.items():
+            parser.add_argument(f"--{name.replace('_', '-')}", type=kind, help=text)
+        parser.add_argument("--order", choices=ORDERS, help="of the steps above (transformers)")
 
 
 def _spec(args, **settings):
@@ -170,21 +181,15 @@ def generate(args):
     from core.decode.generate import generate as events
     from core.run import open_model
 
-    spec = _spec(
-        args,
-        max_new_tokens=args.max_new_tokens,
-        temperature=args.temperature,
-        top_k=args.top_k,
-        top_p=args.top_p,
-        seed=args.seed,
-    )
+    given = {name: getattr(args, name) for name in (*SAMPLING, "order")}
+    spec = _spec(args, **{name: value for name, value in given.items() if value is not None})
     _warn_dropped(args)
     spoken = any(open_model(args.model).tokenizer.tokens)
     for event in events(spec):
         print(event.text if spoken else _id_text(event), end="", flush=True)
     print()
     if event.stop == "nonfinite":
-        return _fail("The scores stopped being finite numbers; generation ended.")
+        return _fail(str(nonfinite(*event.where)))
     return 0
 
 

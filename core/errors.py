@@ -103,6 +103,15 @@ class TokenwalkError(Exception):
         super().__init__(SENTENCES[code].format(**params))
 
 
+def nonfinite(op: str, layer: int | None) -> TokenwalkError:
+    """What to raise or print where op of layer (None: outside the blocks) is the first that is not
+    finite.
+    """
+    if layer is None:
+        return TokenwalkError("nonfinite_outside", op=op)
+    return TokenwalkError("nonfinite", op=op, layer=layer)
+
+
 class ModelFileError(TokenwalkError, ValueError):
     """A model cannot be found, fetched or read."""
 

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from core.errors import SettingError
 from core.model.tap import Edit
 
+ORDERS = ("transformers", "llama.cpp")  # of what is done to the scores: core.decode.sampling
+
 
 @dataclass(frozen=True)
 class RunSpec:
@@ -16,9 +18,12 @@ class RunSpec:
     messages, ids.
 
     messages: [{"role": "user", "content": "Hi"}, ...] or pairs. temperature 0 is greedy; top_k 0,
-    top_p 1, min_p 0 and repetition_penalty 1 switch those steps off. control: whether special
-    markers typed in the text (`<|im_end|>`) become control tokens; they stay text by default.
-    Raises SettingError for a bad setting.
+    top_p 1, min_p 0, typical_p 1, repetition_penalty 1, presence_penalty 0 and frequency_penalty 0
+    switch those steps off; top_p 0 keeps the most probable token alone. order: whose order of these
+    steps, one of ORDERS. control: whether special markers typed in the text (`<|im_end|>`) become
+    control tokens; they stay text by default. first_step: tokens generated before these ids end,
+    for going on in the middle of another run: its draws are then those the run would have made
+    there. Raises SettingError for a bad setting.
     """
 
     model: str
@@ -34,6 +39,11 @@ class RunSpec:
     seed: int = 0
     edits: tuple[Edit, ...] = field(default=())
     control: bool = False
+    presence_penalty: float = 0.0
+    frequency_penalty: float = 0.0
+    typical_p: float = 1.0
+    order: str = "transformers"
+    first_step: int = 0
 
     def __post_init__(self):
         n = sum(x is not None for x in (self.prompt, self.messages, self.ids))
@@ -53,6 +63,8 @@ class RunSpec:
         _check_kind("control", self.control, bool, "True or False")
         for edit in self.edits:
             _check_kind("edits", edit, Edit, "a list of Edit")
+        if self.order not in ORDERS:
+            _refuse("order", " or ".join(ORDERS), self.order)
 
     def _check_settings(self):
         _check("max_new_tokens", self.max_new_tokens, int, 1, 1 << 20)
@@ -60,8 +72,12 @@ class RunSpec:
         _check("top_k", self.top_k, int, 0, 1 << 30)
         _check("top_p", self.top_p, float, 0, 1)
         _check("min_p", self.min_p, float, 0, 1)
-        _check("repetition_penalty", self.repetition_penalty, float, 1e-6, math.inf)
+        _check("repetition_penalty", self.repetition_penalty, float, 1e-6, 1e6)
+        _check("presence_penalty", self.presence_penalty, float, -100, 100)
+        _check("frequency_penalty", self.frequency_penalty, float, -100, 100)
+        _check("typical_p", self.typical_p, float, 1e-6, 1)
         _check("seed", self.seed, int, 0, 2**63)
+        _check("first_step", self.first_step, int, 0, 1 << 20)
 
 
 def _tuple(name, values):
@@ -73,7 +89,11 @@ def _tuple(name, values):
 
 def _check_kind(name, value, kind, wanted):
     if not isinstance(value, kind):
-        raise SettingError("bad_setting", name=name, wanted=wanted, value=repr(value)[:80])
+        _refuse(name, wanted, value)
+
+
+def _refuse(name, wanted, value):
+    raise SettingError("bad_setting", name=name, wanted=wanted, value=repr(value)[:80])
 
 
 def _check(name, value, kind, low, high):
@@ -84,7 +104,7 @@ def _check(name, value, kind, low, high):
     if not right or not math.isfinite(value) or not low <= value <= high:
         wanted = ("a whole number" if kind is int else "a number") + f", at least {low}"
         wanted += f" and at most {high}" if math.isfinite(high) else ""
-        raise SettingError("bad_setting", name=name, wanted=wanted, value=repr(value))
+        _refuse(name, wanted, value)
 
 
 def _pair(message):

@@ -31,7 +31,7 @@ from core.model.axes import OP_AXES, VOCAB_OPS  # noqa: E402
 from core.record.catalogue import catalogue_of  # noqa: E402
 from core.run import prompt_ids  # noqa: E402
 from tests import families  # noqa: E402
-from tools import parity_attribution, parity_heads  # noqa: E402
+from tools import parity_attribution, parity_beam, parity_heads, parity_sampling  # noqa: E402
 from tools import parity_ours as ours  # noqa: E402
 from tools import parity_witness as witness  # noqa: E402
 from tools.parity_cases import (  # noqa: E402
@@ -89,6 +89,8 @@ def main():
             heads(),
             parity_attribution.check(MODEL, smollm()),
             table("Nano", nano_columns()),
+            parity_sampling.check(),
+            parity_beam.check(MODEL, smollm(), FAMILIES[0].build(folder)),
         ]
     print(f"\n{'All' if all(green) else 'NOT all'} within {LIMIT}.", end=" ")
     print(f"{time.perf_counter() - start:.0f} s")

@@ -111,6 +111,11 @@ class Softmax:
         return int(np.isneginf(self.scores).sum())
 
     @property
+    def n_seen(self) -> int:
+        """How many keys are not masked."""
+        return len(self.scores) - self.n_masked
+
+    @property
     def parked(self) -> bool:
         """Whether the first token takes more than half although others are seen."""
         return bool(self.weights[0] > PARKED) and bool((self.powers[1:] > 0).any())

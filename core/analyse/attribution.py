@@ -89,7 +89,18 @@ class Attribution:
         """The sum when the stream enters the first block, then after attention and MLP of each
         layer, the bias of the last norm included from the beginning: float64 [1 + 2 * layer].
         """
-        return np.cumsum([self.norm + self.embedding, *self.layers.reshape(-1)])
+        return np.cumsum(self.steps)
+
+    @property
+    def steps(self) -> np.ndarray:
+        """What each of these added, float64 [1 + 2 * layer]."""
+        return np.array([self.norm + self.embedding, *self.layers.reshape(-1)])
+
+    @property
+    def sums(self) -> dict[str, float]:
+        """What the parts of each kind added together, in the order of `total`."""
+        several = {name: float(getattr(self, name).sum()) for name in ("heads", "biases", "mlps")}
+        return {"embedding": self.embedding} | several | {"norm": self.norm}
 
     @cached_property
     def parts(self) -> list[Part]:
@@ -110,6 +121,11 @@ class Attribution:
     def largest(self, n: int) -> list[Part]:
         """The parts of largest magnitude, the largest first."""
         return sorted(self.parts, key=lambda part: -abs(part.value))[:n]
+
+    def largest_head(self, layer: int | None = None) -> Part:
+        """The head of largest magnitude, of one layer or of all."""
+        heads = [p for p in self.parts if p.kind == "head" and layer in (None, p.layer)]
+        return max(heads, key=lambda part: abs(part.value))
 
 
 def attribution(

@@ -6,7 +6,7 @@ Reads a trace; no sentences but the error's code, no figures.
 
 import numpy as np
 
-from core.errors import TokenwalkError
+from core.errors import nonfinite
 
 HIDING = {"attn.masked"}  # its infinities hide keys on purpose
 
@@ -16,7 +16,7 @@ def check_stream(trace) -> None:
     holds a number that is not finite: what once got into the stream never leaves it.
     """
     if not _finite(trace.stream[-1]):
-        raise _error(*_first_in_stream(trace))
+        raise nonfinite(*_first_in_stream(trace))
 
 
 def check_scores(trace, position: int, logits) -> None:
@@ -26,7 +26,7 @@ def check_scores(trace, position: int, logits) -> None:
     if _finite(logits):
         return
     check_stream(trace)
-    raise _error(_first_behind_blocks(trace, position), None)
+    raise nonfinite(_first_behind_blocks(trace, position), None)
 
 
 def _finite(values):
@@ -45,9 +45,3 @@ def _first_behind_blocks(trace, position):
     if not _finite(trace.read("final_norm")[position]):
         return "final_norm"
     return "logits" if not _finite(trace.output("logits", position)) else trace.catalogue.last
-
-
-def _error(op, layer):
-    if layer is None:
-        return TokenwalkError("nonfinite_outside", op=op)
-    return TokenwalkError("nonfinite", op=op, layer=layer)

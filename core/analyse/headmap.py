@@ -87,6 +87,14 @@ class HeadMap:
         first = self.first_seen(query)
         return (first + np.argsort(-self.weights[query, first : query + 1], kind="stable")).tolist()
 
+    def rest(self, query: int, keys) -> tuple[float, float]:
+        """What a query gives to these keys together: the sum of the weights, and of the lengths of
+        what is read.
+        """
+        keys = list(keys)
+        both = (self.weights, self.carried)
+        return tuple(float(each[query, keys].sum(dtype=np.float64)) for each in both)
+
     def telling(self, query: int) -> int:
         """The key that a query looks at most, the first one left out where there are others."""
         return next((key for key in self.order(query) if key), 0)

@@ -13,6 +13,7 @@ from core.model.rope import frequencies
 
 from . import attending, headmap
 
+ROUNDING = 1e-6  # what it may take from a sum of weights
 TURN = 2 * np.pi
 
 
@@ -54,12 +55,34 @@ class Looking:
         weights = dict(zip(among, self.given(position, back), strict=True))
         return max(rows, key=weights.__getitem__)
 
+    def order(self, position: int, back: bool) -> list[int]:
+        """These others, the largest weight first; equal ones in the order of the text."""
+        among = self.others(position, back)
+        return [among[n] for n in attending.largest_first(self.given(position, back))]
+
+    def total(self, position: int, back: bool, among=None) -> float:
+        """The sum of the weights of these others, or of the ones that are `among` them."""
+        weights = self.given(position, back).astype(np.float64)
+        first = self.others(position, back).start
+        return float(weights.sum() if among is None else sum(weights[i - first] for i in among))
+
     @property
     def received(self) -> np.ndarray:
         """What each token gets from all tokens together: float64 [key]. All add up to the number of
         tokens, as each of them gives away 1.
         """
         return self.weights.sum(axis=0, dtype=np.float64)
+
+    @property
+    def most_received(self) -> tuple[int, float]:
+        """The token that gets most from all together, and how much; the first of equal ones."""
+        most = int(self.received.argmax())
+        return most, float(self.received[most])
+
+    @property
+    def n_less(self) -> int:
+        """How many tokens get less than they give away."""
+        return int((self.received < 1 - ROUNDING).sum())
 
     @property
     def without_first(self) -> np.ndarray:

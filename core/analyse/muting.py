@@ -20,6 +20,7 @@ from .output import Candidate, guess
 
 SAMPLE = 512  # bytes of one, about
 FIRST = 8  # of the most probable tokens, with the head and without it
+RAISED = {"lower": -1, "higher": 1}
 
 
 def muted(trace, layer: int, head: int):
@@ -147,6 +148,21 @@ class Written:
         """What the head adds, all keys together."""
         return float(self.parts.sum())
 
+    @property
+    def looked(self) -> float:
+        """The sum of the weights of all keys."""
+        return float(self.weights.sum())
+
+    def most(self, keys) -> float:
+        """The largest magnitude among the parts of these keys."""
+        return float(np.abs(self.parts[list(keys)]).max())
+
+    def beside(self, total: float) -> int:
+        """Whether what the head adds itself and the total effect have the same sign (1), opposite
+        ones (-1), or one of them none (0).
+        """
+        return int(np.sign(self.total) * np.sign(total))
+
     def few(self, n_weights: int = 8, n_parts: int = 4) -> list[int]:
         """The keys with the largest weights and those that add or take most, the largest weight
         first; all, where they are not many more.
@@ -165,7 +181,9 @@ class Written:
 
 
 def written(trace, layer: int, head: int, position: int, token: int) -> Written:
-    """What a head adds to the logit of a token after a position, key by key."""
+    """What a head adds to the logit of a token after a position, before any cap: key by key, for
+    the keys up to the position, each array float64 [key]. A position may count from the end.
+    """
     position %= len(trace.ids)
     mixed, back = (
         attending.mixed(trace, layer, head, position),
@@ -181,7 +199,10 @@ def written(trace, layer: int, head: int, position: int, token: int) -> Written:
 
 
 def _back(trace, layer, position, token):
-    """The directions [head, head_dim] whose dot product with a head's mix is what it adds."""
+    """The directions whose dot product with a head's mix [head_dim] is what that adds to the logit
+    of `token` after a position: float64 [head, head_dim]. The last norm's scale, and that of a norm
+    behind attention, are those of the run.
+    """
     w, c = trace.model.weights.layers[layer], trace.config
     toward, _ = attribution.direction(trace, token, None, position)
     if c.norm_place != "before":
@@ -220,6 +241,16 @@ class Sample:
     raised: int
     changed: bool
     direct: float
+
+
+def counted(samples) -> dict[str, int]:
+    """In how many samples muting makes the first candidate less probable ("lower"), more ("higher")
+    or another one the first ("changed"), in how many the head adds to its logit ("helps"), and how
+    many there are ("n").
+    """
+    counts = {name: sum(each.raised == sign for each in samples) for name, sign in RAISED.items()}
+    counts |= {"n": len(samples), "changed": sum(each.changed for each in samples)}
+    return counts | {"helps": sum(each.direct > 0 for each in samples)}
 
 
 def sample(trace, layer: int, head: int) -> Sample:

@@ -55,6 +55,19 @@ class Neurons:
         so_far = np.cumsum(-np.sort(-np.abs(self.added), axis=None))
         return int((so_far < share * so_far[-1]).sum()) + 1
 
+    def share_holding(self, share: float) -> float:
+        """The same as a share of all neurons."""
+        return self.holding(share) / self.added.size
+
+    def parted(self, listed, layer: int | None = None) -> tuple[float, float]:
+        """What these (layer, neuron) add together, and all others, of one layer or of all."""
+        own = float(sum(self.added[place] for place in listed))
+        return own, self.total(layer) - own
+
+    def total(self, layer: int | None = None) -> float:
+        """What all neurons add together, of one layer or of all; the biases left out."""
+        return float((self.added if layer is None else self.added[layer]).sum())
+
     def agreement(self, layer: int) -> Agreement:
         """The sum over a layer's neurons, and the bias, beside what the MLP changed."""
         total = float(self.added[layer].sum() + self.biases[layer])
@@ -113,12 +126,25 @@ def as_recorded(found: Neurons, trace, layer: int, neuron: int, position: int) -
 @dataclass(frozen=True)
 class Promoted:
     """The tokens that a neuron raises most and lowers most where its activation is positive:
-    (id, score), the strongest first. scores: of the whole vocabulary, float32 [vocab].
+    (id, score), the strongest first. scores: of the whole vocabulary, float [vocab].
     """
 
     up: list[tuple[int, float]]
     down: list[tuple[int, float]]
     scores: np.ndarray
+
+    def times(self, strength: float) -> "Promoted":
+        """The same with every score multiplied: a negative strength raises what the vector lowers,
+        and lowers what it raises.
+        """
+        both = ([(id, score * strength) for id, score in each] for each in (self.up, self.down))
+        up, down = both if strength >= 0 else reversed([*both])
+        return Promoted(up, down, self.scores * np.float64(strength))
+
+    @property
+    def largest(self) -> float:
+        """The largest magnitude of a score."""
+        return max(abs(self.up[0][1]), abs(self.down[0][1]))
 
     def rank(self, id: int) -> int:
         """The place of a token among those that are raised or lowered, as it is; 1 is the first."""

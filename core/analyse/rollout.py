@@ -38,6 +38,11 @@ def means(trace) -> np.ndarray:
     return kept(trace, ("mean maps",), made)
 
 
+def first_share(means, position: int) -> float:
+    """What a token gives to the first one: the mean over all layers. means: [layer, query, key]."""
+    return float(means[:, position, 0].mean())
+
+
 def without_first(mean: np.ndarray) -> np.ndarray:  # [query, key] -> [query, key]
     """A mean map without what the first token gets: every row divided by the rest. A row with
     nothing left looks at itself.
@@ -107,6 +112,11 @@ class Terms:
     share: float
     agreement: Agreement
 
+    @property
+    def total(self) -> float:
+        """The sum of all products."""
+        return float(self.products.sum())
+
 
 def terms(means, share, layer: int, position: int, key: int, kind="whole", since=0) -> Terms:
     """What made R_layer[position, key]: the way through every token between.
@@ -122,6 +132,11 @@ def terms(means, share, layer: int, position: int, key: int, kind="whole", since
     before = column(means, layer, key, n, kind, since)
     products = step.astype(np.float64) * before
     return Terms(step, before, products, share, compare(products.sum(), share, CLOSE))
+
+
+def together(row, keys) -> float:  # [key]
+    """The sum of a row's numbers at these keys."""
+    return float(np.asarray(row)[list(keys)].sum(dtype=np.float64))
 
 
 def sums(found) -> Agreement:  # [layer + 1, key]

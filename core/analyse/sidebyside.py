@@ -165,6 +165,11 @@ class Beside:
         """Row and column of the difference of largest magnitude."""
         return strongest(self.difference)
 
+    @property
+    def limit(self) -> float:
+        """The largest magnitude of a difference."""
+        return abs(self.cell(*self.largest).difference)
+
     def column(self, row: int) -> int:
         """The column of a row's difference of largest magnitude."""
         return strongest(self.difference[row : row + 1])[1]

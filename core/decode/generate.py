@@ -4,7 +4,7 @@ import codecs
 import hashlib
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -15,9 +15,10 @@ from core.model.tap import editing_tap
 from core.run import RunSpec, open_model, prompt_ids
 from core.store import ByteStore
 
-from .sampling import choose, log_prob
+from .sampling import Draw, draw, log_prob
 
 BLOCK = 64  # positions
+HIDING = "attn.masked"  # its infinities hide keys on purpose
 PREFIXES = ByteStore(96 << 20)  # keys and values of blocks, by the ids they depend on
 
 
@@ -27,14 +28,17 @@ class Event:
 
     Attributes:
         step: 0 is the prefill. id: the token chosen. text: what it adds to the text, without half
-        characters;
-            the texts of all events join to the whole continuation.
-        logprob: log-probability of the token at temperature 1, in nat. n_cached: positions in the
-        KV cache.
+            characters; the texts of all events join to the whole continuation.
+        logprob: log-probability of the token at temperature 1, in nat, before any penalty.
+        n_cached: positions in the KV cache. cache_bytes: bytes of their keys and values.
         stop: None, "end" (an end token, then stop_id is it), "limit" or "nonfinite" (then id is
-        None).
+            None, and where is the first op that is not finite, as (op, layer); layer None outside
+            the blocks).
         seconds: how long the pass and the choice took. n_reused: positions of the prompt whose keys
-        and values an earlier generation had left.
+            and values an earlier generation had left.
+        prob: the probability of the token among the n_kept it was drawn from. u: the number that
+            was drawn, None for a greedy choice. draw: the whole distribution and the walk through
+            it, 8 bytes per token of the vocabulary for as long as it is held.
     """
 
     step: int
@@ -46,6 +50,12 @@ class Event:
     stop_id: int | None
     seconds: float
     n_reused: int = 0
+    prob: float = np.nan
+    n_kept: int = 0
+    u: float | None = None
+    cache_bytes: int = 0
+    draw: Draw | None = field(default=None, compare=False, repr=False)
+    where: tuple[str, int | None] | None = None
 
 
 def generate(spec: RunSpec) -> Iterator[Event]:
@@ -53,7 +63,8 @@ def generate(spec: RunSpec) -> Iterator[Event]:
 
     Stops at an end token, after max_new_tokens, at the end of the context, or when scores are not
     finite. Raises ModelFileError and PromptError at the first step. A prompt that begins like an
-    earlier one is not run again from the start; the numbers are the same, bit for bit.
+    earlier one is not run again from the start; the numbers are the same, bit for bit. The same
+    spec gives the same tokens on one machine with one number of threads.
     """
     model = open_model(spec.model)
     ids = prompt_ids(model, spec)
@@ -66,22 +77,26 @@ def generate(spec: RunSpec) -> Iterator[Event]:
     new = ids[cache.length :]
     for step in range(n_new):
         logits = next_logits(model, new, cache, spec.edits)
+        passed = {"step": step, "n_cached": cache.length, "cache_bytes": cache.nbytes}
+        passed["n_reused"] = 0 if step else n_reused
         if not np.isfinite(logits).all():
-            rest = text.decode(b"", True)
-            yield Event(step, None, rest, np.nan, cache.length, "nonfinite", None, 0.0)
+            yield _broken(text.decode(b"", True), first_nonfinite(model, ids, spec), **passed)
             return
-        id = choose(logits, ids, spec, step)
+        drawn = draw(logits, ids, spec, spec.first_step + step)
+        id = drawn.id
         stop = "end" if id in model.tokenizer.end_ids else "limit" if step == n_new - 1 else None
         yield Event(
-            step=step,
             id=id,
             text=text.decode(_spoken(model, id, stop), stop is not None),
             logprob=log_prob(logits, id),
-            n_cached=cache.length,
             stop=stop,
             stop_id=id if stop == "end" else None,
             seconds=time.perf_counter() - start,
-            n_reused=0 if step else n_reused,
+            prob=drawn.prob,
+            n_kept=drawn.n_kept,
+            u=drawn.u,
+            draw=drawn,
+            **passed,
         )
         if stop:
             return
@@ -144,3 +159,30 @@ def next_logits(model, ids, cache, edits=()):  # -> [vocab]
 def _spoken(model, id, stop):
     """The bytes a token adds to the text: an end token adds none."""
     return b"" if stop == "end" else model.tokenizer.token_bytes(id)
+
+
+def _broken(text, where, **passed):
+    """The last event of a run whose scores are not finite."""
+    nothing = {"id": None, "stop_id": None, "logprob": np.nan, "seconds": 0.0}
+    return Event(text=text, stop="nonfinite", where=where, **nothing, **passed)
+
+
+@np.errstate(all="ignore")
+def first_nonfinite(model, ids, spec) -> tuple[str, int | None]:
+    """The first op, in the order of the pass, of the first layer that has a number that is not
+    finite: found by running all ids again, so that what an earlier token left in the cache is
+    traced to where it began. ("logits", None) if the numbers hold this time.
+    """
+    found, c = [], model.config
+    cache = KVCache(c.n_layers, len(ids), c.n_kv_heads, c.head_dim)
+
+    def note(op, layer, value):
+        if not found and op != HIDING and not np.isfinite(value).all():
+            found.append((op, layer))
+        return value
+
+    for a, b in forward.chunks(len(ids)):
+        tap = editing_tap(spec.edits, a, note)
+        x = forward.forward(np.array(ids[a:b]), model.weights, c, cache, tap, len(ids))
+    forward.unembed(x[-1:], model.weights, c, editing_tap(spec.edits, len(ids) - 1, note))
+    return found[0] if found else ("logits", None)

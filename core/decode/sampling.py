@@ -1,78 +1,203 @@
-"""One score per token becomes one token. Knows logits only; no model, no text.
+"""Scores become one token: stages in a stated order, then one draw. Knows logits only; no model, no
+text.
 
-Order as in Hugging Face transformers: repetition penalty, temperature, top-k, top-p, min-p,
-softmax, draw.
+The rule of every draw: the candidates walk from the most probable to the least, equal scores by the
+smaller id first. `u` is a number in [0, 1) that the seed and the step decide
+(numpy's default_rng([seed, step])). The token is the first whose cumulative probability exceeds u.
+At temperature 0 nothing is drawn: the first of that order is the token.
 """
+
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
+from . import filters
+from .filters import log_softmax, softmax
 
-def log_softmax(x):  # [vocab] -> [vocab]
-    """Logarithm of the softmax, safe for large scores."""
-    x = x - np.max(x)
-    return x - np.log(np.sum(np.exp(x)))
+# What each stage does, (scores [vocab], ids so far, spec) -> scores [vocab], by its name.
+STAGES = {
+    "repetition": lambda x, seen, spec: filters.penalize(x, seen, spec.repetition_penalty),
+    "presence": lambda x, seen, spec: filters.presence(x, seen, spec.presence_penalty),
+    "frequency": lambda x, seen, spec: filters.frequency(x, seen, spec.frequency_penalty),
+    "temperature": lambda x, seen, spec: filters.temper(x, spec.temperature),
+    "top_k": lambda x, seen, spec: filters.keep_top_k(x, spec.top_k),
+    "top_p": lambda x, seen, spec: filters.keep_top_p(x, spec.top_p),
+    "min_p": lambda x, seen, spec: filters.keep_min_p(x, spec.min_p),
+    "typical": lambda x, seen, spec: filters.keep_typical(x, spec.typical_p),
+}
+_PENALTIES = ("repetition", "presence", "frequency")
+# The same filters in the order of two engines (transformers has no presence or frequency penalty of
+# its own; they stand where others that follow it have them).
+ORDERS = {
+    "transformers": (*_PENALTIES, "temperature", "top_k", "top_p", "min_p", "typical"),
+    "llama.cpp": (*_PENALTIES, "top_k", "typical", "top_p", "min_p", "temperature"),
+}
 
 
-def log_prob(logits, id) -> float:  # [vocab]
-    """Log-probability of one token, in nat; the sum is made in float64."""
-    x = logits - np.max(logits)
-    return float(x[id] - np.log(np.exp(x).sum(dtype=np.float64)))
+@dataclass(frozen=True, eq=False)
+class Stage:
+    """What one step of the order made of the scores.
 
-
-def penalize(logits, seen, penalty):  # [vocab] -> [vocab]
-    """Divide the positive scores of tokens already seen, multiply the negative ones (Keskar et al.
-    2019).
+    Attributes:
+        name: "logits" for the scores as the model gave them, then the names of an order.
+        active: whether its setting does anything; if not, scores is the array of the stage before.
+        scores: float64 [vocab], read-only; minus infinity where a token was cut.
+        before: the scores of the stage before; of the first stage its own.
     """
-    out = logits.copy()
-    seen = np.unique(np.asarray(seen, np.int64))
-    out[seen] = np.where(logits[seen] > 0, logits[seen] / penalty, logits[seen] * penalty)
-    return out
+
+    name: str
+    active: bool
+    scores: np.ndarray
+    before: np.ndarray
+
+    @cached_property
+    def n_kept(self) -> int:
+        """Tokens that are not cut after this stage."""
+        return int(np.count_nonzero(self.scores > -np.inf))
+
+    @cached_property
+    def probs(self) -> np.ndarray:
+        """What would be drawn from if the order ended here: softmax, float64 [vocab], read-only."""
+        return _frozen(softmax(self.scores))
+
+    @cached_property
+    def mass_kept(self) -> float:
+        """The share of the probability of the stage before that the kept tokens held."""
+        return float(1 - softmax(self.before)[self.scores == -np.inf].sum())
+
+    def kept(self, n: int | None = None) -> np.ndarray:
+        """Ids of the kept tokens, the most probable first; the first n of them."""
+        return filters.descending(self.scores)[:n]
+
+    def cut(self, n: int | None = None) -> np.ndarray:
+        """Ids of the tokens that this stage cut, the most probable before first; the first n."""
+        gone = (self.scores == -np.inf) & (self.before > -np.inf)
+        return filters.descending(np.where(gone, self.before, -np.inf))[:n]
 
 
-def keep_top_k(logits, k):  # [vocab] -> [vocab]
-    """Minus infinity below the k-th largest score; ties with it stay. 0 means all."""
-    if not 0 < k < len(logits):
-        return logits
-    return _keep(logits, logits >= np.partition(logits, -k)[-k])
+def stages(logits, seen, spec) -> tuple[Stage, ...]:  # [vocab], [seq]
+    """Every stage of the spec's order, the logits first. seen: ids of prompt and continuation."""
+    scores = _frozen(np.array(logits, np.float64))
+    found = [Stage("logits", True, scores, scores)]
+    for name in ORDERS[spec.order]:
+        after = STAGES[name](scores, seen, spec)
+        found.append(Stage(name, after is not scores, _frozen(after), scores))
+        scores = after
+    return tuple(found)
 
 
-def keep_top_p(logits, p):  # [vocab] -> [vocab]
-    """The smallest set of most probable tokens whose probability reaches p, never empty (Holtzman
-    2020).
+@dataclass(frozen=True, eq=False)
+class Draw:
+    """One token and the distribution it was drawn from; what is not asked for is not computed.
+
+    Attributes:
+        scores: float64 [vocab], read-only, minus infinity for what was cut: those behind the last
+            stage; of a greedy choice those before the temperature, of which it is the largest.
+        u: the number that was drawn; None for a greedy choice.
     """
-    if p >= 1:
-        return logits
-    order = np.argsort(-logits, kind="stable")
-    probs = np.exp(log_softmax(logits.astype(np.float64)))[order]
-    before = np.cumsum(probs) - probs
-    kept = np.zeros(len(logits), bool)
-    kept[order[(before < p) | (np.arange(len(order)) == 0)]] = True
-    return _keep(logits, kept)
+
+    scores: np.ndarray
+    u: float | None
+
+    @property
+    def greedy(self) -> bool:
+        """Whether the most probable token was taken without a draw."""
+        return self.u is None
+
+    @cached_property
+    def id(self) -> int:
+        """The token."""
+        return int(np.argmax(self.scores) if self.greedy else self.ids[self.place])
+
+    @cached_property
+    def place(self) -> int:
+        """Where the token stands in `ids`."""
+        return 0 if self.greedy else self.place_of(self.u)
+
+    def place_of(self, u: float) -> int:
+        """The place of the first token whose cumulative probability exceeds u."""
+        return int(_walk(self.cumulative, u))
+
+    @cached_property
+    def ids(self) -> np.ndarray:
+        """The kept tokens in the order of the walk: int [kept]."""
+        return _frozen(filters.descending(self.scores))
+
+    @cached_property
+    def probs(self) -> np.ndarray:
+        """Their probabilities: float64 [kept]."""
+        return _frozen(softmax(self.scores)[self.ids])
+
+    @cached_property
+    def cumulative(self) -> np.ndarray:
+        """Float64 [kept + 1], from 0: token number n owns cumulative[n] up to cumulative[n + 1]."""
+        return _frozen(np.append(0.0, np.cumsum(self.probs)))
+
+    @cached_property
+    def prob(self) -> float:
+        """The probability of the token."""
+        return float(softmax(self.scores)[self.id] if self.greedy else self.probs[self.place])
+
+    @cached_property
+    def n_kept(self) -> int:
+        """How many tokens could have been drawn; of a greedy choice, how many it was taken from."""
+        return int(np.count_nonzero(self.scores > -np.inf))
+
+    @cached_property
+    def tied(self) -> int:
+        """How many tokens share the largest score."""
+        return int(np.count_nonzero(self.scores == np.max(self.scores)))
 
 
-def keep_min_p(logits, p):  # [vocab] -> [vocab]
-    """Tokens at least p times as probable as the most probable one."""
-    return logits if p <= 0 else _keep(logits, logits >= np.max(logits) + np.log(p))
+def draw(logits, seen, spec, step: int) -> Draw:
+    """Run the stages and draw what follows, by the rule above.
 
-
-def _keep(logits, kept):
-    return np.where(kept, logits, np.float32(-np.inf))
+    logits: [vocab], finite; seen: ids of prompt and continuation; spec: a RunSpec; step: number of
+    tokens generated before this one.
+    """
+    found = stages(logits, seen, spec)
+    if spec.temperature == 0:
+        return Draw(next(s.before for s in found if s.name == "temperature"), None)
+    return Draw(found[-1].scores, float(_generator(spec, step).random()))
 
 
 def choose(logits, seen, spec, step: int) -> int:
-    """The next token: the largest score at temperature 0, else a draw that `spec.seed` and the step
-    decide.
+    """The id that `draw` gives."""
+    return draw(logits, seen, spec, step).id
 
-    logits: [vocab], finite; seen: ids of prompt and continuation; spec: a RunSpec.
+
+def rolls(drawn: Draw, spec, step: int, n: int) -> np.ndarray:  # -> [kept]
+    """How often each kept token comes in n draws, in the order of `drawn.ids`; n * drawn.probs is
+    what to expect.
+
+    The u of the draws are the first n numbers of the generator of this seed and step, so the first
+    is the draw itself. A greedy choice is the same n times.
     """
-    if spec.repetition_penalty != 1:
-        logits = penalize(logits, seen, np.float32(spec.repetition_penalty))
-    if spec.temperature == 0:
-        return int(np.argmax(logits))
-    logits = logits.astype(np.float64)  # a temperature of 1e-6 overflows nothing, only float32
-    with np.errstate(over="ignore"):  # a temperature near 0 leaves the largest alone
-        logits = (logits - np.max(logits)) / spec.temperature
-    logits = keep_min_p(keep_top_p(keep_top_k(logits, spec.top_k), spec.top_p), spec.min_p)
-    cumulative = np.cumsum(np.exp(log_softmax(logits)))
-    u = np.random.default_rng([spec.seed, step]).random() * cumulative[-1]
-    return int(np.searchsorted(cumulative, u, side="right"))
+    if drawn.greedy:
+        places = np.zeros(n, np.int64)
+    else:
+        places = _walk(drawn.cumulative, _generator(spec, step).random(n))
+    return np.bincount(places, minlength=drawn.n_kept)
+
+
+def log_prob(logits, id) -> float:  # [vocab]
+    """Log-probability of one token, in nat; made in float64."""
+    return float(log_softmax(np.asarray(logits, np.float64))[id])
+
+
+def _walk(cumulative, u):
+    """The first place whose cumulative probability exceeds u; should rounding leave the sum below
+    u, the last token that adds to it.
+    """
+    ends = cumulative[1:]
+    return np.minimum(ends.searchsorted(u, "right"), ends.searchsorted(ends[-1]))
+
+
+def _generator(spec, step):
+    return np.random.default_rng([spec.seed, step])
+
+
+def _frozen(array):
+    array.flags.writeable = False
+    return array

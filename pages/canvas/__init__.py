@@ -128,7 +128,7 @@ def doors(key: str, on_door, name: str = "door") -> None:
 _copylink = st.components.v2.component(
     "tokenwalk_copylink",
     css=(HERE / "copylink.css").read_text("utf-8"),
-    js=scripts.door("copylink", "history.js", "copylink.js"),
+    js=scripts.door("copylink", "history.js", "button.js", "copylink.js"),
 )
 
 
@@ -143,7 +143,7 @@ def copy_link(labels: dict, key: str) -> None:
 _keep = st.components.v2.component(
     "tokenwalk_keep",
     css=(HERE / "copylink.css").read_text("utf-8"),
-    js=scripts.door("keep", "keep.js"),
+    js=scripts.door("keep", "button.js", "keep.js"),
 )
 
 

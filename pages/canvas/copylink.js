@@ -4,19 +4,9 @@
 
 export default function ({ data, parentElement }) {
   noteOnce();
-  let button = parentElement.querySelector("button");
-  if (!button) {
-    button = document.createElement("button");
-    button.type = "button";
-    parentElement.appendChild(button);
-  }
-  button.textContent = data.copy;
   document.documentElement.lang = data.lang;  // for screen readers, and for the right glyphs
-  button.onclick = async () => {
-    await copy(window.location.href);
-    button.textContent = data.copied;
-    setTimeout(() => (button.textContent = data.copy), 1600);
-  };
+  const said = { named: data.copy, done: data.copied };
+  onlyButton(parentElement, said, () => copy(window.location.href));
 }
 
 async function copy(text) {

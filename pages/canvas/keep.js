@@ -24,20 +24,10 @@ html, body { overflow: auto; height: auto; }
 main { max-width: 1560px; margin: 0 auto; padding: 1.2rem 1.5rem 3rem; }`;
 
 export default function ({ data, parentElement }) {
-  let button = parentElement.querySelector("button");
-  if (!button) {
-    button = document.createElement("button");
-    button.type = "button";
-    parentElement.appendChild(button);
-  }
-  button.textContent = data.keep;
-  button.onclick = async () => {
-    button.textContent = data.working;
-    const page = await keptPage(data);
-    download(page, `${data.file}.html`);
-    button.textContent = data.kept;
-    setTimeout(() => (button.textContent = data.keep), 1600);
-  };
+  const { keep: named, working, kept: done, file } = data;
+  onlyButton(parentElement, { named, working, done }, async () => {
+    download(await keptPage(data), `${file}.html`);
+  });
 }
 
 function download(text, name) {

@@ -10,7 +10,6 @@ from pages.parts.html import Token, percent, token
 from pages.parts.words import text
 from viz import figure
 from viz.atlas import atlas
-from viz.matrix import matrix
 
 
 def card(number: int, name: str, role: str, door=None, **plain):
@@ -104,19 +103,13 @@ def _framed():
 def _map(seen, tokens):
     layer, head = seen.framed
     block = seen.attention.block
-    names = [tokens[i] for i in range(0, len(tokens), block)]
-    return matrix(
+    return panels.head_map(
         seen.attention.maps[layer, head],
-        rows=names,
-        columns=names,
-        row_title=text("axes.query"),
-        column_title=text("axes.key"),
-        palette="amount",
-        limit=1.0,
-        selected=[len(names) - 1, seen.key] if block == 1 else None,
-        causal=True,
+        list(tokens[::block]),
         window=seen.attention.windows[layer],
-        labels=words.table("matrix", *panels.LABELS) | {"aria": text("start.heads.aria")},
+        selected=[len(tokens) - 1, seen.key] if block == 1 else None,
+        column_step=block,
+        aria=text("start.heads.aria"),
         name="attention",
     )
 

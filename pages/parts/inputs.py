@@ -7,6 +7,7 @@ from collections.abc import Callable
 import streamlit as st
 
 from pages.parts import session
+from pages.parts.words import text
 
 
 def box(
@@ -27,11 +28,30 @@ def box(
     are set along.
     """
 
-    def typed():
-        session.put(**{name: st.session_state[key] or None}, **put)
+    def take(typed):
+        session.put(**{name: typed or None}, **put)
 
-    st.session_state[key] = session.get(name) or shown
-    options = {"key": key, "max_chars": longest, "placeholder": empty, "on_change": typed}
+    said = {"shown": session.get(name) or shown, "empty": empty}
+    field(label, take, key=key, longest=longest, height=height, **said)
+
+
+def field(
+    label: str,
+    take: Callable[[str], None],
+    *,
+    key: str,
+    longest: int,
+    height: int | None = None,
+    shown: str = "",
+    empty: str | None = None,
+    width: int | str = "stretch",
+) -> None:
+    """A box for a text: take(what was typed) is called before the next run, in which it shows
+    `shown` again. The rest as in `box`; width: in pixels.
+    """
+    st.session_state[key] = shown
+    options = {"key": key, "max_chars": longest, "placeholder": empty, "width": width}
+    options |= {"on_change": lambda: take(st.session_state[key])}
     if height:
         st.text_area(label, height=height, **options)
     else:
@@ -63,11 +83,17 @@ def switch(
     )
 
 
-def choice(name: str, options: tuple[str, ...], *, key: str, label: str, called, **put) -> str:
-    """A switch for one of the session's names (see `session.chosen`); what is chosen. called(each)
-    is what an option is called. put: other values of the session that are set along.
+def choice(
+    name: str, options: tuple[str, ...], *, key: str, of: str = "", label="", called=None, **put
+) -> str:
+    """A switch for one of the session's names (see `session.chosen`); what is chosen.
+
+    of: whose texts say it: <of>.<name> is the label and <of>.<name>_<option> an option, where
+    `label` and `called(option)` do not. put: other values of the session that are set along.
     """
     now = session.chosen(name, options)
+    label = label or text(f"{of}.{name}")
+    called = called or (lambda each: text(f"{of}.{name}_{each}"))
 
     def pick(each):
         session.put(**{name: None if each == options[0] else each}, **put)

@@ -24,6 +24,39 @@ def show(panel: Panel, trace, key: str, on_cell=None, name: str = "", **drawn) -
     canvas.matrix(payload(panel, trace, name=name, **drawn), key=key, on_cell=on_cell)
 
 
+def head_map(weights, names, *, aria: str, name: str, labels=None, **drawn) -> bytes:
+    """The attention map of a head as the canvas takes it: weights [query, key], which have full
+    colour at 1; later keys are masked.
+
+    names: of rows and columns; aria: the figure in words; name: what its files are called. labels:
+    beside those of every map, or in their place. drawn: what `matrix` takes, in the place of this.
+    """
+    given = {"palette": "amount", "limit": 1.0, "causal": True, "columns": names} | drawn
+    return matrix(
+        weights,
+        rows=names,
+        row_title=text("axes.query"),
+        column_title=text("axes.key"),
+        labels=cell_labels(aria) | (labels or {}),
+        name=name,
+        **given,
+    )
+
+
+def cell_labels(aria: str, *numbered: str, flat: bool = False) -> dict[str, str]:
+    """What a figure of cells says. aria: the figure in words. numbered: of "row" and "column",
+    those whose number stands behind the name, so that equal tokens can be told apart. flat: a cell
+    is called by its column alone, that of a single row without a number.
+    """
+    labels = words.table("matrix", *LABELS)
+    if flat:
+        labels |= {key: text(f"matrix.{key}_column") for key in ("tooltip", "selected")}
+    for place in numbered:
+        named = f"{{{place}}}", f"{{{place}}} ({{{place}_index}})"
+        labels = {key: label.replace(*named) for key, label in labels.items()}
+    return labels | {"aria": aria}
+
+
 def thumbnail(panel: Panel, trace, key: str) -> None:
     """A panel as a small picture, without caption and lens."""
     canvas.matrix(payload(panel, trace, lens=False, tallest=THUMBNAIL), key=key)
@@ -46,7 +79,6 @@ def payload(
     whole = panel.block == (1, 1)
     n_rows, n_columns = panel.values.shape
     tall = max(LOW * n_rows, min(HIGH * n_rows, WHOLE)) if panel.marks else TALLEST
-    labels = _labels(panel) | {"aria": _aria(panel, name)}
     return matrix(
         panel.values,
         rows=rows or _row_names(panel, trace),
@@ -57,7 +89,7 @@ def payload(
         limit=panel.limit,
         selected=panel.selected,
         marks=[*(_corners(mark, n_rows, n_columns) for mark in panel.marks), *panel.boxes],
-        labels=labels | ({"masked": masked} if masked else {}),
+        labels=_labels(panel, name) | ({"masked": masked} if masked else {}),
         name=saved or panel.name,
         first_row=panel.first_row,
         first_column=panel.first_column,
@@ -81,18 +113,11 @@ def _row_names(panel, trace):
     return [str(i) if panel.rows else "" for i in numbers]
 
 
-def _labels(panel):
-    """What a cell is called: a token with its position, so that equal tokens can be told apart; of
-    a single row without a number, the column alone.
-    """
-    labels = words.table("matrix", *LABELS)
-    if not panel.rows:
-        labels |= {key: text(f"matrix.{key}_column") for key in ("tooltip", "selected")}
-    for place, axis in (("row", panel.rows), ("column", panel.columns)):
-        if axis in TOKEN_AXES:
-            named = f"{{{place}}}", f"{{{place}}} ({{{place}_index}})"
-            labels = {key: label.replace(*named) for key, label in labels.items()}
-    return labels
+def _labels(panel, name):
+    """What a cell is called: a token with its position."""
+    axes = {"row": panel.rows, "column": panel.columns}
+    numbered = (place for place, axis in axes.items() if axis in TOKEN_AXES)
+    return cell_labels(_aria(panel, name), *numbered, flat=not panel.rows)
 
 
 def _corners(mark, n_rows, n_columns):

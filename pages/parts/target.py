@@ -5,7 +5,7 @@ all views that ask. Knows the session and core's ranking.
 import streamlit as st
 
 from core.analyse.output import guess, rank_of_text
-from pages.parts import html, run, session, words
+from pages.parts import html, inputs, run, session, words
 from pages.parts.html import Token
 from pages.parts.words import text
 
@@ -35,11 +35,11 @@ def pick(trace, position: int, *, difference: bool = False) -> None:
     ids = [each.id for each in run.compute(guess, trace, position, FIRST).top]
     with st.container(horizontal=True, key="target", vertical_alignment="bottom"):
         _list("target", ids, chosen(trace, position), trace, text("target.token"))
-        _own("target", trace, position)
+        _own("target", trace)
         if difference:
             others = [id for id in ids if id != chosen(trace, position)]
             _list("against", others, against(trace, position), trace, text("target.against"))
-            _own("against", trace, position)
+            _own("against", trace)
     for name in ("target", "against"):
         if note := st.session_state.pop(f"{name}_note", None):
             html.show(f'<p class="tw-caption">{note}</p>')
@@ -60,23 +60,15 @@ def _list(name, ids, now, trace, label):
     )
 
 
-def _own(name, trace, position):
+def _own(name, trace):
     """A box for a token that is not in the list; what was typed is looked up once."""
-    key = f"{name}_own"
 
-    def typed():
-        if asked := st.session_state[key]:
-            st.session_state[key] = ""
+    def take(asked):
+        if asked:
             _look_up(name, asked, trace)
 
-    st.text_input(
-        text("target.own"),
-        key=key,
-        max_chars=LONGEST,
-        placeholder=text("target.empty"),
-        on_change=typed,
-        width=180,
-    )
+    how = {"longest": LONGEST, "empty": text("target.empty"), "width": 180}
+    inputs.field(text("target.own"), take, key=f"{name}_own", **how)
 
 
 def _look_up(name, asked, trace):

@@ -99,6 +99,8 @@ def test_the_softmax_by_hand():
     assert found.powers == pytest.approx([1 / 3, 1, 0]) and found.total == pytest.approx(4 / 3)
     assert found.weights == pytest.approx([0.25, 0.75, 0]) and found.agreement.equal
     assert found.rest([0, 1]) == (pytest.approx(4 / 3), pytest.approx(1))
+    assert (found.n_seen, found.n_masked) == (2, 1)
+    assert softmaxed(0, -1e4, none).n_seen == 2  # seen, though its weight is no number above 0
     assert not found.parked
     wrong = softmaxed(log(2), log(6), none, recorded=(0.2501, 0.7499, 0)).agreement
     assert not wrong.equal and wrong.difference == pytest.approx(1e-4, rel=1e-2)

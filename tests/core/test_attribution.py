@@ -34,6 +34,11 @@ def test_by_hand():
     assert BY_HAND.total == 2.375 and BY_HAND.remainder == 0
     assert BY_HAND.layers.tolist() == [[-2, 3], [0.875, -1]]
     assert BY_HAND.so_far.tolist() == [1.5, -0.5, 2.5, 3.375, 2.375]
+    assert BY_HAND.steps.tolist() == [1.5, -2, 3, 0.875, -1]
+    sums = {"embedding": 1.0, "heads": -1.25, "biases": 0.125, "mlps": 2.0, "norm": 0.5}
+    assert BY_HAND.sums == sums and sum(sums.values()) == BY_HAND.total
+    assert BY_HAND.largest_head() == Part("head", 0, 1, -4.0)
+    assert BY_HAND.largest_head(1) == Part("head", 1, 0, 0.5)
     assert BY_HAND.picture.tolist() == [[2, 0.5], [-4, 0.25], [3, -1]]
     assert [(p.kind, p.layer, p.head) for p in BY_HAND.largest(3)] == [
         ("head", 0, 1),

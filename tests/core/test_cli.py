@@ -40,6 +40,8 @@ def test_generate_prints_the_continuation_only(command, tiny_name):
 
 def test_generate_settings_reach_the_run(command, tiny_name):
     settings = {"max_new_tokens": 5, "temperature": 1.5, "top_k": 20, "top_p": 0.9, "seed": 3}
+    settings |= {"min_p": 0.01, "typical_p": 0.9, "repetition_penalty": 1.5, "order": "llama.cpp"}
+    settings |= {"presence_penalty": 0.5, "frequency_penalty": 0.25}
     options = [x for k, v in settings.items() for x in (f"--{k.replace('_', '-')}", v)]
     _, out, _ = command("generate", "--model", tiny_name, "--prompt", PROMPT, *options)
     spec = RunSpec(tiny_name, prompt=PROMPT, **settings)
@@ -50,6 +52,14 @@ def test_generate_in_a_process_of_its_own(smollm):
     args = ["generate", "--model", SMOLLM, "--prompt", "The capital of France is"]
     done = python(*args, "--max-new-tokens", "2")
     assert (done.returncode, done.stdout, done.stderr) == (0, b" Paris.\n", b"")
+
+
+def test_scores_that_are_not_finite_end_with_the_op_that_began_it(command, tmp_path):
+    arrays = tiny_file.arrays()
+    arrays["blk.1.attn_q.weight"][9, 5] = np.nan
+    name = tiny_file.build(tmp_path / "nan.gguf", tensors=arrays)
+    code, _, err = command("generate", "--model", name, "--prompt", PROMPT)
+    assert (code, err.count("\n")) == (2, 1) and "first in attn.q of layer 1." in err
 
 
 def test_chat(command, smollm):
@@ -179,6 +189,7 @@ def one_sentence(result):
         ("generate", "--model", "TINY", "--prompt", ""),
         ("generate", "--model", "TINY", "--prompt", "x", "--temperature", "-1"),
         ("generate", "--model", "TINY", "--prompt", "x", "--temperature", "nan"),
+        ("generate", "--model", "TINY", "--prompt", "x", "--typical-p", "0"),
         ("generate", "--model", "TINY", "--prompt", "x", "--max-new-tokens", "0"),
         ("generate", "--model", "TINY", "--ids", "5,6", "--chat"),
         ("trace", "--model", "TINY", "--prompt", "x", "--out", "/nothing/here/x.safetensors"),
@@ -207,6 +218,7 @@ def test_failures_are_one_sentence_and_exit_code_2(command, tiny_name, args):
         ("generate",),
         ("generate", "--model", "m"),
         ("generate", "--model", "m", "--prompt", "x", "--ids", "5"),
+        ("generate", "--model", "m", "--prompt", "x", "--order", "vllm"),
         ("trace", "--model", "m"),
     ],
 )

@@ -74,6 +74,13 @@ def test_the_telling_key_of_a_row_that_parks_on_the_first():
     assert [found.telling(query) for query in range(3)] == [0, 1, 2]
 
 
+def test_what_the_keys_that_are_not_listed_get_together():
+    rows = np.float32([[1, 0, 0], [0.75, 0.25, 0], [0.5, 0.125, 0.375]])
+    found = headmap.HeadMap(0, 0, 0, rows, None, rows, rows, np.array([2.0, 4.0, 8.0]), None)
+    assert found.rest(2, [0, 2]) == (0.875, 4.0)  # 0.5 * 2 + 0.375 * 8
+    assert found.rest(2, []) == (0.0, 0.0)
+
+
 def test_shares_without_the_first_sum_to_one_where_anything_is_left():
     weights = np.array([[1, 0, 0], [0.75, 0.25, 0], [1, 0, 0], [0.5, 0.125, 0.375]], np.float32)
     shares = headmap.without_first(weights)

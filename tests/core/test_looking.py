@@ -29,11 +29,22 @@ def test_a_row_looks_back_and_a_column_forward():
     assert found.received.tolist() == [2.5, 0.875, 0.5, 0.125]
 
 
+def test_sums_and_order_of_a_row_and_a_column():
+    found = Looking(MAP, None)
+    assert found.order(3, True) == [1, 0, 2, 3] and found.order(1, False) == [3, 1, 2]
+    assert found.total(3, True) == 1 and found.total(1, False) == 0.875
+    assert found.total(1, False, [2, 3]) == 0.625 and found.total(3, True, []) == 0
+    assert found.most_received == (0, 2.5) and found.n_less == 3
+    equal = Looking(np.float32([[1, 0], [0, 1]]), None)
+    assert equal.most_received == (0, 1.0) and equal.n_less == 0
+
+
 def test_a_window_hides_what_lies_outside():
     found = Looking(NARROW, 2)
     assert list(found.others(3, True)) == [2, 3] and list(found.others(0, False)) == [0, 1]
     assert found.given(3, True).tolist() == [0.25, 0.75]
     assert found.given(1, False).tolist() == [0.5, 0.25]
+    assert found.order(3, True) == [3, 2] and found.total(3, True, [2]) == 0.25
     assert found.strongest(3, True) == 3 and found.strongest(2, False) == 3
 
 

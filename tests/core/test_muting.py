@@ -3,6 +3,7 @@ prediction moves as an independent count says.
 """
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -162,7 +163,22 @@ def test_few_keys_are_those_that_are_looked_at_and_those_that_add_most():
     n, weight, part = found.rest([0, 12, 11, 13])
     assert (n, part) == (10, 0) and weight == pytest.approx(0.2)
     assert len(found.few(10, 4)) == 14  # not many more: all of them
-    assert found.total == -2
+    assert found.total == -2 and found.looked == pytest.approx(1.001)
+    assert found.most([0, 11]) == 3 and found.most([11, 13]) == 5
+
+
+def test_two_effects_are_compared_by_their_signs():
+    pairs = ((1, 2), (-1, -2), (1, -2), (-1, 2), (0, 1), (1, 0))
+    one = np.ones(1)
+    said = [muting.Written(one, one, own * one, own, None).beside(total) for own, total in pairs]
+    assert said == [1, 1, -1, -1, 0, 0]
+
+
+def test_samples_are_counted():
+    one = muting.Sample(0, 1.0, None, 0.0, 5, 0.5, 0.25, -1, True, 2.0)
+    samples = [one, replace(one, raised=1, direct=-1.0), replace(one, raised=0, changed=False)]
+    counts = muting.counted([*samples, one])
+    assert counts == {"lower": 2, "higher": 1, "n": 4, "changed": 3, "helps": 3}
 
 
 def test_a_single_token_can_be_muted_too(tiny_name):

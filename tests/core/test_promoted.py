@@ -9,7 +9,7 @@ import numpy as np
 from core import RunSpec, run
 from core.analyse import promoted
 from core.analyse.attribution import AVERAGE, attribution
-from core.analyse.promoted import Neurons, neurons
+from core.analyse.promoted import Neurons, Promoted, neurons
 from core.analyse.shares import hidden_op
 from tests.conftest import SMOLLM
 from tests.core.conftest import EACH_CASE
@@ -30,9 +30,22 @@ def test_by_hand():
     assert BY_HAND.largest(3) == [(0, 1), (1, 0), (0, 0)]
     assert BY_HAND.largest(2, layer=1) == [(1, 0), (1, 1)] and len(BY_HAND.largest(99)) == 6
     assert BY_HAND.holding(0.5) == 1 and BY_HAND.holding(0.75) == 2  # 5 and 7 of 9
+    assert BY_HAND.share_holding(0.5) == 1 / 6
+    assert BY_HAND.total() == -2 and BY_HAND.total(0) == -4
+    assert BY_HAND.parted([(0, 1), (1, 0)]) == (-3, 1)
+    assert BY_HAND.parted([(1, 0)], layer=1) == (2, 0) and BY_HAND.parted([]) == (0, -2)
     assert BY_HAND.agreement(0).equal and BY_HAND.agreement(1).equal
     off = replace(BY_HAND, written=np.array([-3.751, 2.0]))
     assert not off.agreement(0).equal and off.agreement(1).equal
+
+
+def test_a_negative_strength_turns_what_is_promoted_round():
+    said = Promoted([(2, 3.0), (0, 1.0)], [(1, -4.0), (3, -0.5)], np.float32([1, -4, 3, -0.5]))
+    less = said.times(-2.0)
+    assert less.up == [(1, 8.0), (3, 1.0)] and less.down == [(2, -6.0), (0, -2.0)]
+    assert less.scores.tolist() == [-2, 8, -6, 1] and (said.largest, less.largest) == (4, 8)
+    assert [less.rank(id) for id in range(4)] == [said.rank(id) for id in range(4)] == [2, 1, 1, 2]
+    assert said.times(0.5).up == [(2, 1.5), (0, 0.5)]
 
 
 @EACH_CASE

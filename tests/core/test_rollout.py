@@ -110,6 +110,19 @@ def test_a_number_is_the_sum_over_the_tokens_between(kind, since):
     assert not wrong.agreement.equal
 
 
+def test_sums_by_hand():
+    assert rollout.first_share(MAPS, 1) == pytest.approx(0.65)  # of 0.5 and 0.8
+    row = np.float32([0.5, 0.125, 0.25, 0.125])
+    assert rollout.together(row, [0, 3]) == 0.625 and rollout.together(row, []) == 0
+    made = rollout.terms(MAPS, 1.0, 1, 2, 0)
+    assert made.total == pytest.approx(0.3 + 0.15 * 0.25 + 0.55 * 0.1)
+
+
+def test_broken_weights_stay_broken_without_the_first_token():
+    rest = rollout.without_first(np.float32([[1, 0], [np.nan, np.nan]]))
+    assert rest[0].tolist() == [1, 0] and np.isnan(rest[1, 1])
+
+
 def test_when_a_share_is_passed():
     shares = np.float32([0, 0.4, 0.6, 0.5])
     assert rollout.first_above(shares) == 2 and rollout.first_above(shares, 0.7) is None

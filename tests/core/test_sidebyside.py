@@ -20,6 +20,7 @@ def test_a_difference_worked_by_hand():
     assert found.distances.tolist() == [0, 0.25, 0.5]
     assert [part.tolist() for part in found.sums] == [[0, 0.25, 0.5]] * 2
     assert found.largest == (2, 1) and found.column(1) == 0
+    assert found.limit == 0.5
     assert found.cell(2, 2) == sidebyside.Cell(2, 2, 0.25, 0.75, -0.5, False)
     assert found.cell(0, 2).hidden
     assert [cell.row for cell in found.ranked()] == [2, 1, 0]

@@ -3,7 +3,6 @@
 Knows elements and lesson templates; knows no page by its content.
 """
 
-import json
 import re
 from functools import cache
 from html import unescape
@@ -14,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 import lessons
 from tests.lessons.models import VIEWS
+from viz.payload import unpack
 
 # Each AppTest looks through all installed packages for components, which takes longer than a page.
 manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_component_manifests)
@@ -57,7 +57,13 @@ def streamlit_texts(app: AppTest) -> list[str]:
 
 def canvases(app: AppTest) -> list[dict]:
     """The part of each canvas payload that is not numbers: labels, tokens, the chosen item."""
-    return [_meta(element.proto.bytes) for element in app.get("bidi_component") if _packed(element)]
+    return [meta for meta, _ in figures(app)]
+
+
+def figures(app: AppTest) -> list[tuple[dict, dict]]:
+    """Each canvas payload: what `canvases` gives of it, and its arrays by name."""
+    packed = [each.proto for each in app.get("bidi_component") if _packed(each)]
+    return [unpack(proto.bytes) for proto in packed]
 
 
 def shown(meta: dict) -> str:
@@ -67,12 +73,6 @@ def shown(meta: dict) -> str:
 
 def _packed(element) -> bool:
     return element.proto.WhichOneof("data") == "bytes"
-
-
-def _meta(payload: bytes) -> dict:
-    """viz/payload.py: the length of the header (4 bytes), the header as JSON, arrays."""
-    length = int.from_bytes(payload[:4], "little")
-    return json.loads(payload[4 : 4 + length])["meta"]
 
 
 def text(app: AppTest) -> str:

@@ -10,7 +10,7 @@ import pytest
 import lessons
 from core import RunSpec, run
 from core.analyse import archive, muting
-from pages.views.atlas import effect, effect_tables
+from pages.views.atlas import effect
 from tests.conftest import SMOLLM
 from tests.families import build_gguf
 from tests.pages import reader
@@ -153,12 +153,6 @@ def test_whatever_is_asked_for_is_shown_or_put_right(link):
     assert reader.verdict(app) == (None if several else "equal")
     assert app.session_state["kind"] in (None, "several")
     assert "[[" not in reader.text(app)
-
-
-def test_two_effects_are_compared_by_their_signs():
-    pairs = ((1, 2), (-1, -2), (1, -2), (0, 1), (1, 0))
-    said = [effect_tables._compared(*pair) for pair in pairs]
-    assert said == ["same_way", "same_way", "opposite", "nothing", "nothing"]
 
 
 def test_all_numbers_can_be_taken_along(tiny_name):

@@ -10,7 +10,6 @@ from core import RunSpec, run
 from core.analyse.exchanged import exchanged
 from tests.conftest import SMOLLM
 from tests.pages import reader
-from viz.payload import unpack
 
 HERE = "atlas.compare"
 PROMPT = "The capital of France is"
@@ -25,8 +24,8 @@ def open_view(**link):
 
 def maps(app):
     """The figures by name: (meta, values)."""
-    sent = [each.proto.bytes for each in app.get("bidi_component") if reader._packed(each)]
-    found = {meta.get("name"): (meta, arrays.get("values")) for meta, arrays in map(unpack, sent)}
+    sent = reader.figures(app)
+    found = {meta.get("name"): (meta, arrays.get("values")) for meta, arrays in sent}
     return {name: found[name] for name in NAMES if name in found}
 
 

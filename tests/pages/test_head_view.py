@@ -15,7 +15,6 @@ from tests import tiny
 from tests.conftest import SMOLLM
 from tests.families import WINDOW, build_gguf
 from tests.pages import reader
-from viz.payload import unpack
 
 PROMPT = "The capital of France is"
 MARY = "When Mary and John went to the store, John gave a drink to"
@@ -39,9 +38,7 @@ def put(app, **values):
 
 def maps(app):
     """The large maps by kind: what is said of each, and its arrays."""
-    sent = (each.proto.bytes for each in app.get("bidi_component") if reader._packed(each))
-    found = [unpack(payload) for payload in sent]
-    large = [(meta, each) for meta, each in found if "_layer" in meta.get("name", "")]
+    large = [each for each in reader.figures(app) if "_layer" in each[0].get("name", "")]
     return {meta["name"].split("_")[0]: (meta, each) for meta, each in large}
 
 

@@ -7,7 +7,6 @@ import lessons
 from core import RunSpec, open_model, run
 from tests.conftest import SMOLLM
 from tests.pages import reader
-from viz.payload import unpack
 
 EACH_LANGUAGE = pytest.mark.parametrize("lang", lessons.LANGUAGES)
 EIFFEL = "The Eiffel Tower is located in the city of"
@@ -25,8 +24,7 @@ def grid(app):
 
 def colours(app):
     """The numbers behind the cells of the grid, by what they are."""
-    payloads = [each.proto.bytes for each in app.get("bidi_component") if each.proto.bytes]
-    return next(arrays for meta, arrays in map(unpack, payloads) if "texts" in meta)
+    return next(arrays for meta, arrays in reader.figures(app) if "texts" in meta)
 
 
 def choose(app, **values):

@@ -14,7 +14,6 @@ from pages.parts.html import number
 from tests.conftest import SMOLLM
 from tests.families import build_gguf
 from tests.pages import reader
-from viz.payload import unpack
 
 MARY = "When Mary and John went to the store, John gave a drink to"
 LINK = dict(op="reading", prompt=MARY, layer=24, head=4)
@@ -30,8 +29,7 @@ def opened(**link):
 
 def figure(app):
     """What the figure of the text gets: words and arrays."""
-    sent = [each.proto.bytes for each in app.get("bidi_component") if each.proto.bytes]
-    (found,) = [unpack(each) for each in sent if "whole" in unpack(each)[0]]
+    (found,) = [each for each in reader.figures(app) if "whole" in each[0]]
     return found
 
 

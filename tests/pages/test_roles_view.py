@@ -10,7 +10,6 @@ from core import RunSpec, open_model, run
 from core.analyse import repeating
 from tests.conftest import SMOLLM
 from tests.pages import reader
-from viz.payload import unpack
 
 EACH_LANGUAGE = pytest.mark.parametrize("lang", lessons.LANGUAGES)
 PROMPT = "When Mary and John went to the store, John gave a drink to"
@@ -24,9 +23,8 @@ def open_view(**link):
 
 def figures(app):
     """The values of each matrix on the page by its name, and what else is said of it."""
-    payloads = [each.proto.bytes for each in app.get("bidi_component") if each.proto.bytes]
-    unpacked = [unpack(payload) for payload in payloads]
-    return {meta["name"]: (arrays["values"], meta) for meta, arrays in unpacked if "name" in meta}
+    named = [each for each in reader.figures(app) if "name" in each[0]]
+    return {meta["name"]: (arrays["values"], meta) for meta, arrays in named}
 
 
 def listed(app):

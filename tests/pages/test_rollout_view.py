@@ -11,7 +11,6 @@ from pages.parts.html import percent
 from pages.views.atlas.rollout import KINDS
 from tests.conftest import SMOLLM
 from tests.pages import reader
-from viz.payload import unpack
 
 EACH_LANGUAGE = pytest.mark.parametrize("lang", lessons.LANGUAGES)
 PROMPT = "When Mary and John went to the store, John gave a drink to"
@@ -25,10 +24,8 @@ def open_view(**link):
 
 def pictures(app):
     """The values of each picture by its kind, and what else is said of it."""
-    payloads = [each.proto.bytes for each in app.get("bidi_component") if each.proto.bytes]
-    unpacked = [unpack(payload) for payload in payloads]
-    named = [(meta, each["values"]) for meta, each in unpacked if "rollout" in meta.get("name", "")]
-    return {meta["name"].removeprefix("rollout_"): (values, meta) for meta, values in named}
+    named = [each for each in reader.figures(app) if "rollout" in each[0].get("name", "")]
+    return {meta["name"].removeprefix("rollout_"): (each["values"], meta) for meta, each in named}
 
 
 def trace_tokens(prompt):

@@ -162,13 +162,7 @@ def _refused(kind, trace, first, why):
 def _controls(kind, trace, second):
     """What is compared, and the second of the two."""
     with st.container(horizontal=True, vertical_alignment="bottom", key="beside_controls"):
-        inputs.choice(
-            "kind",
-            KINDS,
-            key="beside_kind",
-            label=text(f"{HERE}.kind"),
-            called=lambda each: text(f"{HERE}.kind_{each}"),
-        )
+        inputs.choice("kind", KINDS, key="beside_kind", of=HERE)
         if kind != "prompts":
             _number("layer_b", second.layer, trace.config.n_layers - 1)
         if kind == "heads":

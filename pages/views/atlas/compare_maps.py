@@ -9,16 +9,14 @@ import streamlit as st
 from core.analyse import sidebyside
 from core.analyse.sidebyside import Cell
 from pages import canvas
-from pages.parts import inputs, run, session, words
+from pages.parts import inputs, panels, run, session, words
 from pages.parts.html import Token
 from pages.parts.words import text
 from pages.views.atlas import compare_numbers
 from pages.views.atlas.compare_sides import HERE, Side, Sides
-from viz.matrix import matrix
 
 SCALES = ("fixed", "largest")
 HEIGHT = 420  # pixels of the cells of a map
-LABELS = ("tooltip", "masked", "selected", "several", "save_png", "save_csv")
 
 
 def draw(trace, position: int, sides: Sides) -> None:
@@ -99,22 +97,15 @@ def _difference(sides, cell):
     """A - B, and its scale."""
     found, key = sides.found, "beside_difference"
     words.heading(f"{HERE}.difference")
-    scale = inputs.choice(
-        "scale",
-        SCALES,
-        key="beside_scale",
-        label=text(f"{HERE}.scale"),
-        called=lambda each: text(f"{HERE}.scale_{each}"),
-    )
+    scale = inputs.choice("scale", SCALES, key="beside_scale", of=HERE)
     words.caption(f"{HERE}.signs")
-    largest = abs(found.cell(*found.largest).difference)
     block = sidebyside.block_of(len(found.at_first))
 
     def clicked():
         shown = st.session_state[key]["cell"]
         sides.choose(*sidebyside.behind(found.difference, block, shown))
 
-    how = {"palette": "signed", "limit": 1.0 if scale == "fixed" else largest}
+    how = {"palette": "signed", "limit": 1.0 if scale == "fixed" else found.limit}
     how |= {"selected": cell and (cell.row, cell.column), "on_cell": clicked}
     n, numbered = len(found.at_first), sides.in_place
     names = _ranges(found.at_first, block) if block > 1 else [*map(sides.name, range(n))]
@@ -128,25 +119,19 @@ def _matrix(key, values, names, block, *, name, numbered=True, selected=None, on
     """
     if block > 1:
         words.caption(f"{HERE}.reduced", block=block)
-    shown, labels = sidebyside.reduced(values, block), words.table("matrix", *LABELS)
-    if numbered and block == 1:
-        for place in ("row", "column"):
-            named = f"{{{place}}}", f"{{{place}}} ({{{place}_index}})"
-            labels = {each: label.replace(*named) for each, label in labels.items()}
-    n = len(shown)
-    labels["aria"] = text("matrix.aria", name=name, rows=n, columns=n)
-    payload = matrix(
+    shown = sidebyside.reduced(values, block)
+    aria = text("matrix.aria", name=name, rows=len(shown), columns=len(shown))
+    places = ("row", "column") if numbered and block == 1 else ()
+    payload = panels.head_map(
         shown,
-        rows=names,
-        columns=names,
-        row_title=text("axes.query"),
-        column_title=text("axes.key"),
-        selected=selected and tuple(each // block for each in selected),
-        labels=labels,
+        names,
+        aria=aria,
         name=key,
+        labels=panels.cell_labels(aria, *places),
+        selected=selected and tuple(each // block for each in selected),
         exact=block == 1,
         height=HEIGHT,
-        **{"palette": "amount", "limit": 1.0} | how,
+        **how,
     )
     canvas.matrix(payload, key=key, on_cell=on_cell)
 

@@ -77,14 +77,7 @@ def _data(trace, position, place, id, found):
 
 
 def _draw(trace, position, place, id, found):
-    kind = inputs.choice(
-        "kind",
-        KINDS,
-        key="effect_kind",
-        label=text(f"{HERE}.kind"),
-        called=lambda each: text(f"{HERE}.{each}"),
-    )
-    if kind == "several":
+    if inputs.choice("kind", KINDS, key="effect_kind", of=HERE) == "several":
         effect_samples.draw(trace, place)
     else:
         _one(trace, position, place, id, found)

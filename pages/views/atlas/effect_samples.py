@@ -104,17 +104,12 @@ def _spec(trace, line):
 
 def _together(samples, place):
     """In how many texts muting lowers the first candidate; that one text is not enough."""
-    counts = {name: sum(each.raised == sign for each in samples) for name, sign in SIGN.items()}
-    counts |= {"n": len(samples), "changed": sum(each.changed for each in samples)}
-    counts["helps"] = sum(each.direct > 0 for each in samples)
+    counts = muting.counted(samples)
     helps = {0: "_none", len(samples): "_all"}.get(counts["helps"], "")
     keys = ("counts", f"changed{'_none' * (not counts['changed'])}", f"helps{helps}")
     said = "".join(words.html(f"{HERE}.{key}", **counts) for key in keys)
     html.show(f'<p class="tw-mute-said">{said}</p>')
     words.caption(f"{HERE}.{'one_text' if len(samples) == 1 else 'no_role'}", **_named(place))
-
-
-SIGN = {"lower": -1, "higher": 1}
 
 
 def _table(found):

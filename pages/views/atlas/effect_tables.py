@@ -9,6 +9,7 @@ from pages.parts.words import text
 
 HERE = "atlas.effect"
 WIDEST = 5  # of a bar, in letters
+COMPARED = {1: "same_way", -1: "opposite", 0: "nothing"}  # what is said of both effects
 
 
 def by_key(trace, position, place, id, found) -> None:
@@ -19,12 +20,12 @@ def by_key(trace, position, place, id, found) -> None:
     words.caption(f"{HERE}.by_key_caption", **named)
     shown = found.few()
     n, weight, part = found.rest(shown)
-    most = max(abs(float(found.parts[key])) for key in shown) or 1.0
+    most = found.most(shown) or 1.0
     rows = [_row(trace, key, found, most) for key in shown]
     if n:
         rest = words.html(f"{HERE}.rest", n=n)
         rows.append([rest, number(weight), _share(weight), "", number(part), _bar(part, most)])
-    whole = [words.html(f"{HERE}.sum"), number(found.weights.sum()), "", "", number(found.total)]
+    whole = [words.html(f"{HERE}.sum"), number(found.looked), "", "", number(found.total)]
     rows.append([f"<b>{cell}</b>" if cell else "" for cell in [*whole, ""]])
     head = ("key", "weight", "", "value", "adds", "")
     head = [name and words.html(f"{HERE}.head_{name}") for name in head]
@@ -76,7 +77,7 @@ def direct_and_total(trace, position, place, id, found, effect) -> None:
         rows += _totals(effect, id)
     table = html.table(["", html.token(named["target"])], rows, "mono left tw-effect-two")
     html.show(html.scroll(table, text(f"{HERE}.effects_label")))
-    said = _compared(found.total, effect.total(id)) if effect else "unknown"
+    said = COMPARED[found.beside(effect.total(id))] if effect else "unknown"
     words.caption(f"{HERE}.{said}", **named)
 
 
@@ -94,10 +95,3 @@ def _totals(effect, id):
 def _signed(value):
     """A number with its sign, also where that is +."""
     return f"+{number(value)}" if value > 0 else number(value)
-
-
-def _compared(direct, total):
-    """Which sentence compares the two."""
-    if not direct * total:
-        return "nothing"
-    return "opposite" if direct * total < 0 else "same_way"

@@ -85,9 +85,8 @@ def _mute(trace, position, layer, head):
 
 def _scale():
     """How the maps are coloured."""
-    names = {"called": lambda each: text(f"{HERE}.scales.{each}")}
-    label = text(f"{HERE}.scale")
-    return inputs.choice("scale", SCALES, key="atlas_scale", label=label, **names)
+    called = {"called": lambda each: text(f"{HERE}.scales.{each}")}
+    return inputs.choice("scale", SCALES, key="atlas_scale", of=HERE, **called)
 
 
 # ---- the field -----------------------------------------------------------------------------------

@@ -10,7 +10,6 @@ from pages.parts import html, panels, run, words
 from pages.parts.html import Token
 from pages.parts.words import text
 from pages.views.atlas import every_sort
-from viz.matrix import matrix
 
 HERE = "atlas.every"
 LOOKS = 3  # keys that are named of a head's last row
@@ -49,22 +48,13 @@ def _looks(trace, row):
 
 
 def _map(trace, seen, layer, head):
-    block = seen.block
-    names = [trace.tokens[i] for i in range(0, len(trace.tokens), block)]
-    labels = words.table("matrix", *panels.LABELS)
-    return matrix(
+    return panels.head_map(
         seen.maps[layer, head],
-        rows=names,
-        columns=names,
-        row_title=text("axes.query"),
-        column_title=text("axes.key"),
-        palette="amount",
-        limit=1.0,
-        causal=True,
+        list(trace.tokens[:: seen.block]),
         window=seen.windows[layer],
-        labels=labels | {"aria": text(f"{HERE}.map_aria", layer=layer, head=head)},
+        column_step=seen.block,
+        aria=text(f"{HERE}.map_aria", layer=layer, head=head),
         name=f"attention_layer{layer}_head{head}",
-        column_step=block,
     )
 
 

@@ -112,8 +112,8 @@ def _by():
 def _kind():
     """Which of the sorted maps are shown, and the least number where that is asked for."""
     with st.container(horizontal=True, key="atlas_kinds", vertical_alignment="bottom"):
-        names = {"called": lambda each: text(f"{HERE}.kinds.{each}", n=FEW)}
-        kind = inputs.choice("kind", KINDS, key="atlas_kind", label=text(f"{HERE}.kind"), **names)
+        called = {"called": lambda each: text(f"{HERE}.kinds.{each}", n=FEW)}
+        kind = inputs.choice("kind", KINDS, key="atlas_kind", of=HERE, **called)
         return kind, _limit() if kind == "limit" else None
 
 

@@ -10,7 +10,6 @@ from core.analyse import headmap, source
 from pages.parts import doors, inputs, run, session, words
 from pages.parts.html import Token, number, percent
 from pages.parts.views import Shown
-from pages.parts.words import text
 from pages.views.atlas import head_cell, head_maps, head_row, head_shared, writes
 
 HERE = "atlas.head"
@@ -53,8 +52,8 @@ def _answer(trace, found, position):
 def _draw(trace, found, position, key):
     with st.container(horizontal=True, key="head_controls", gap="medium"):
         kinds = tuple(kind for kind in head_maps.KINDS if kind != "capped" or _caps(found))
-        kind = _choice("kind", kinds)
-        scale = _choice("scale", SCALES) if kind in ("weights", "carried") else ""
+        kind = inputs.choice("kind", kinds, key="head_kind", of=HERE)
+        scale = _scale() if kind in ("weights", "carried") else ""
     head_maps.show(trace, found, (position, key), kind, scale)
     head_cell.show(trace, found, position, key)
     head_row.show(trace, found, position, key, kind == "carried")
@@ -69,8 +68,5 @@ def _caps(found):
     return found.capped is not None
 
 
-def _choice(name, options):
-    key, label = f"head_{name}", text(f"{HERE}.{name}")
-    return inputs.choice(
-        name, options, key=key, label=label, called=lambda each: text(f"{HERE}.{name}_{each}")
-    )
+def _scale():
+    return inputs.choice("scale", SCALES, key="head_scale", of=HERE)

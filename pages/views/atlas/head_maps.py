@@ -76,9 +76,9 @@ def _payload(trace, found, cell, rows, kind, scale):
     """A map as the canvas takes it: rows `first` to before `stop`."""
     first, stop = rows
     values, own = _values(found, kind), _colours(found, kind, scale)
-    labels = _labels(kind, scale) | own.pop("labels", {})
     name = text(f"{HERE}.map_{kind}", layer=found.layer, head=found.head)
-    labels["aria"] = text("matrix.aria", name=name, rows=stop - first, columns=len(trace.ids))
+    aria = text("matrix.aria", name=name, rows=stop - first, columns=len(trace.ids))
+    labels = _labels(aria, kind, scale) | own.pop("labels", {})
     if "row_limits" in own:
         own["row_limits"] = own["row_limits"][first:stop]
     return matrix(
@@ -126,14 +126,11 @@ def _colours(found, kind, scale):
     return amount
 
 
-def _labels(kind, scale):
+def _labels(aria, kind, scale):
     """What a cell is called: tokens with their positions; with a scale of its own for each row, its
     share, too.
     """
-    labels = words.table("matrix", *panels.LABELS)
-    for place in ("row", "column"):
-        named = f"{{{place}}}", f"{{{place}}} ({{{place}_index}})"
-        labels = {key: label.replace(*named) for key, label in labels.items()}
+    labels = panels.cell_labels(aria, "row", "column")
     if kind == "weights" and scale in ("row", "rest"):
         labels["tooltip"] += "\n{share}"
     return labels

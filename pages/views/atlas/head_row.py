@@ -54,7 +54,7 @@ def _line(trace, found, query, key):
 
 def _rest(found, query, others):
     """The sums of the weights and of the lengths that are not listed."""
-    weight, read = (float(each[query, others].sum()) for each in (found.weights, found.carried))
+    weight, read = found.rest(query, others)
     cells = [
         listing.short(weight, 4),
         listing.share(weight),

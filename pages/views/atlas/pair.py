@@ -121,7 +121,7 @@ def _weight(trace, layer, head, soft, query, key):
     exact = f'<b title="{recorded:.9g}">{number(recorded)}</b>'
     lines.append((f"<b>{words.html('explain.recorded')}</b>", exact))
     words.heading(f"{HERE}.to_weight")
-    said = words.html(f"{HERE}.to_weight_caption", n=int((soft.powers > 0).sum()))
+    said = words.html(f"{HERE}.to_weight_caption", n=soft.n_seen)
     explanation.agreed(soft.agreement, lines, said)
 
 

@@ -21,7 +21,6 @@ KINDS, WAYS, SCALES = ("text", "arcs"), ("back", "forward"), ("fixed", "rest")
 FEW = 8  # of many tokens, those of the largest weight are listed
 MOST_ARCS, LEAST = 120, 0.05  # of the whole head in the background, and the weight of the least
 LABELS = ("aria", "pair", "later", "outside", "left", "masked", "save")
-NOTHING_LESS = 1 - 1e-6  # a sum of weights below this is less than 1, rounding set aside
 
 
 def view(trace, position: int) -> Shown:
@@ -55,14 +54,9 @@ def _other(found, position, back):
 
 def _answer(trace, found):
     """What tokens receive: who most, and how many less than they give away."""
-    sums = found.received.tolist()
-    most = sums.index(max(sums))
-    return {
-        "most": Token(trace.tokens[most]),
-        "most_at": most,
-        "most_sum": number(sums[most], 2),
-        "n_less": sum(each < NOTHING_LESS for each in sums),
-    }
+    most, received = found.most_received
+    named = {"most": Token(trace.tokens[most]), "most_at": most}
+    return named | {"most_sum": number(received, 2), "n_less": found.n_less}
 
 
 def _data(trace, found, position, place):
@@ -105,14 +99,7 @@ def _hint(n_tokens):
 
 def _choice(name, options, **put):
     """One of the switches above the figure."""
-    return inputs.choice(
-        name,
-        options,
-        key=f"reading_{name}",
-        label=text(f"{HERE}.{name}"),
-        called=lambda each: text(f"{HERE}.{name}_{each}"),
-        **put,
-    )
+    return inputs.choice(name, options, key=f"reading_{name}", of=HERE, **put)
 
 
 def _figure(trace, found, position, other, how):
@@ -146,8 +133,8 @@ def _figure(trace, found, position, other, how):
 
 def _said(trace, found, position, back, first):
     """What the weights sum to, and what is left out."""
-    given, token = found.given(position, back), Token(trace.tokens[position])
-    values = {"token": token, "n": len(given), "sum": number(float(given.sum(dtype=float)))}
+    token, n = Token(trace.tokens[position]), len(found.others(position, back))
+    values = {"token": token, "n": n, "sum": number(found.total(position, back))}
     words.caption(f"{HERE}.sum_{WAYS[not back]}", **values)
     if not first:
         weight = number(float(found.weights[position, 0]))
@@ -161,7 +148,7 @@ def _table(trace, found, position, other, back):
     """The tokens of the largest weights; a click, or Enter, makes one the other of the pair."""
     way, among, given = WAYS[not back], found.others(position, back), found.given(position, back)
     weights = dict(zip(among, given.tolist(), strict=True))
-    order = [among[i] for i in attending.largest_first(given)]
+    order = found.order(position, back)
     shown = [each for n, each in enumerate(order) if n < FEW or each == other]
     role, label = ("key", "query")[not back], text(f"{HERE}.table_aria")
     words.heading(f"{HERE}.table_{way}", token=Token(trace.tokens[position]), position=position)
@@ -176,8 +163,8 @@ def _table(trace, found, position, other, back):
         ]
         for each in shown
     ]
-    rest = sum(weights[each] for each in order if each not in shown)
-    n_rest = len(order) - len(shown)
+    others = [each for each in order if each not in shown]
+    n_rest, rest = len(others), found.total(position, back, others)
     bar = listing.share(rest) if back else ""  # what many give together is no share of 1
     foot = [[terms.rest(n_rest), "", listing.short(rest, 4), bar]]
     listing.show("other", [*head, ""], rows, shown, other, label, foot * bool(n_rest))

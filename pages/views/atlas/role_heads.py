@@ -11,7 +11,6 @@ from core.analyse import heads, repeating, roles
 from pages import canvas
 from pages.parts import charts, html, listing, panels, session, views, words
 from pages.parts.words import text
-from viz.matrix import matrix
 
 HERE = "atlas.roles"
 SHARES = ("previous", "current", "first", "duplicate", "induction")  # from 0 to 1; others are sizes
@@ -73,7 +72,7 @@ def door(key: str, layer: int, head: int) -> None:
     st.button(text(f"{HERE}.open"), key=key, on_click=go, type="tertiary")
 
 
-def map_of(found: Found, layer: int, head: int, *, names=None, marks=(), **how) -> bytes:
+def map_of(found: Found, layer: int, head: int, *, names=None, **how) -> bytes:
     """A head's map of the text that the measure is about, reduced where that is long. names: of its
     rows and columns; without them it is a small picture. how: what `matrix` takes.
     """
@@ -81,22 +80,10 @@ def map_of(found: Found, layer: int, head: int, *, names=None, marks=(), **how) 
         values, window = found.text.read("attn.weights", layer)[head], None
     else:
         values, window = found.summary.maps[layer, head], found.summary.windows[layer]
-    n, small = len(values), {"lens": False, "saves": False, "indent": 4}
+    n, small = len(values), {"columns": None, "lens": False, "saves": False, "indent": 4}
     aria = text("matrix.aria", name=named(layer, head), rows=n, columns=n)
-    return matrix(
-        values,
-        rows=names or [""] * n,
-        columns=names,
-        row_title=text("axes.query"),
-        column_title=text("axes.key"),
-        palette="amount",
-        limit=1.0,
-        causal=True,
-        window=window,
-        marks=marks,
-        labels=words.table("matrix", *panels.LABELS) | {"aria": aria},
-        **{"name": f"map_{layer}_{head}"} | ({} if names else small) | how,
-    )
+    own = {"window": window, "name": f"map_{layer}_{head}"} | ({} if names else small)
+    return panels.head_map(values, names or [""] * n, aria=aria, **own | how)
 
 
 def best(found: Found) -> None:

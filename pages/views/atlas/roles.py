@@ -59,7 +59,7 @@ def _answer(found):
 def _draw(found, position, layer, head):
     called = {"called": lambda each: text(f"measures.{each}")}
     with st.container(key="roles_by"):
-        inputs.choice("by", BY, key="roles_choice", label=text(f"{HERE}.by"), **called)
+        inputs.choice("by", BY, key="roles_choice", of=HERE, **called)
     _meaning(found)
     _warnings(found)
     _picture(found, layer, head)
@@ -115,9 +115,8 @@ def _picture(found, layer, head):
         row, column = st.session_state["roles_picture"]["cell"]
         session.put(at_head=row, at_layer=column)
 
-    labels = words.table("matrix", *panels.LABELS)
-    labels |= {"masked": text(f"{HERE}.undefined")}
-    labels |= {"aria": text("matrix.aria", name=found.name, rows=n_heads, columns=layers)}
+    aria = text("matrix.aria", name=found.name, rows=n_heads, columns=layers)
+    labels = panels.cell_labels(aria) | {"masked": text(f"{HERE}.undefined")}
     payload = matrix(
         found.now.T,
         rows=[str(n) for n in range(n_heads)],
@@ -174,13 +173,10 @@ def _to_row(own):
 
 
 def _strip(found, rows, position):
-    labels = words.table("matrix", *panels.LABELS)
-    labels |= {key: text(f"matrix.{key}_column") for key in ("tooltip", "selected")}
-    named_ = "{column}", "{column} ({column_index})"
-    labels = {key: label.replace(*named_) for key, label in labels.items()}
-    labels |= {"masked": text(f"{HERE}.not_counted")}
     n = len(rows.values)
-    labels |= {"aria": text("matrix.aria", name=text(f"{HERE}.rows_aria"), rows=1, columns=n)}
+    aria = text("matrix.aria", name=text(f"{HERE}.rows_aria"), rows=1, columns=n)
+    labels = panels.cell_labels(aria, "column", flat=True)
+    labels |= {"masked": text(f"{HERE}.not_counted")}
     return matrix(
         rows.values[None],
         rows=[""],

@@ -40,7 +40,7 @@ def view(trace, position: int) -> Shown:
         means = run.compute(rollout.means, trace)
     ways = _ways(trace.config.n_layers)
     found = {kind: run.compute(rollout.rows, means, position, *how) for kind, how in ways.items()}
-    mean_first = percent(float(means[:, position, 0].mean()))
+    mean_first = percent(rollout.first_share(means, position))
     last = _last(trace.config.n_layers)
     return Shown(
         lambda: _draw(trace, means, found, position, layer, mean_first),
@@ -147,7 +147,7 @@ def _picture(trace, rows, kind, layer, key):
         palette="amount",
         limit=1.0,
         selected=(layer + 1, key),
-        labels=words.table("matrix", *panels.LABELS) | {"aria": aria},
+        labels=panels.cell_labels(aria),
         name=name,
         lens=False,
         height=TALL,
@@ -200,7 +200,7 @@ def _cells(shares, n):
 
 def _others(shares, others):
     for each in shares.values():
-        yield percent(sum(each[n] for n in others))
+        yield percent(rollout.together(each, others))
         yield ""
 
 
@@ -213,9 +213,8 @@ def _sums(found):
 
 def _arithmetic(trace, means, found, position, layer, key):
     """The chosen number as a sum over all tokens that may have handed it on."""
-    called = {"called": lambda each: text(f"{HERE}.kind_{each}")}
     words.heading(f"{HERE}.sum", layer=layer)
-    kind = inputs.choice("kind", KINDS, key="rollout_kind", label=text(f"{HERE}.kind"), **called)
+    kind = inputs.choice("kind", KINDS, key="rollout_kind", of=HERE)
     share, way = float(found[kind][layer + 1, key]), _ways(trace.config.n_layers)[kind]
     made = run.compute(rollout.terms, means, share, layer, position, key, *way)
     values = {"token": Token(trace.tokens[position]), "key": Token(trace.tokens[key])}
@@ -227,7 +226,7 @@ def _arithmetic(trace, means, found, position, layer, key):
     rows = [
         [keys.name(n, trace), *(listing.short(column[n], 6) for column in columns)] for n in listed
     ]
-    rest = number(sum(columns[2][n] for n in others), 6)
+    rest = number(rollout.together(made.products, others), 6)
     foot = [[words.html(f"{HERE}.others", n=len(others)), "", "", rest]] * bool(others)
     html.show(
         html.scroll(
@@ -236,6 +235,6 @@ def _arithmetic(trace, means, found, position, layer, key):
             "tw-rows-box",
         )
     )
-    lines = [(words.html("explain.sum", n=len(columns[2])), number(sum(columns[2]), 6))]
+    lines = [(words.html("explain.sum", n=len(columns[2])), number(made.total, 6))]
     lines += [(f"<b>{words.html(f'{HERE}.in_picture')}</b>", f"<b>{number(share, 6)}</b>")]
     explanation.agreed(made.agreement, lines)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from core.analyse.attribution import AVERAGE
 from pages.parts import html, inputs, session, strip, target, words
 from pages.parts.html import Token
-from pages.parts.words import text
 
 HERE = "lens.parts"
 KINDS = ("alone", "average", "other")
@@ -38,13 +37,7 @@ def chosen(trace, position: int) -> Aim:
 def controls(trace, position: int, view: str) -> None:
     """The tokens, whose score, and beside what."""
     strip.show(trace, position, key=f"{view}_tokens")
-    kind = inputs.choice(
-        "kind",
-        KINDS,
-        key=f"{view}_kind",
-        label=text(f"{HERE}.kind"),
-        called=lambda each: text(f"{HERE}.kind_{each}"),
-    )
+    kind = inputs.choice("kind", KINDS, key=f"{view}_kind", of=HERE)
     target.pick(trace, position, difference=kind == "other")
 
 

@@ -38,13 +38,12 @@ def view(trace, position: int) -> views.Shown:
 
 def _answer(found):
     """How much the largest add, and how many make up half."""
-    largest = found.largest(FIRST)
-    listed = sum(float(found.added[place]) for place in largest)
+    listed, others = found.parted(found.largest(FIRST))
     return {
         "listed": number(listed, 2),
-        "others": number(float(found.added.sum()) - listed, 2),
+        "others": number(others, 2),
         "n_half": f"{found.holding(0.5):,}",
-        "share_half": html.percent(found.holding(0.5) / found.added.size),
+        "share_half": html.percent(found.share_holding(0.5)),
     }
 
 
@@ -126,10 +125,10 @@ def _cell(trace, place):
 
 def _summed(found, layer, listed):
     """How many are listed of how many, and what they and all the others add."""
-    every = found.added if layer is None else found.added[layer]
-    own = sum(float(found.added[place]) for place in listed)
-    values = {"n": len(listed), "n_all": f"{every.size:,}", "own": number(own, 3)}
-    return values | {"others": number(float(every.sum()) - own, 3)}
+    own, others = found.parted(listed, layer)
+    n_all = (found.added if layer is None else found.added[layer]).size
+    values = {"n": len(listed), "n_all": f"{n_all:,}"}
+    return values | {"own": number(own, 3), "others": number(others, 3)}
 
 
 def _save(found, layer):
@@ -143,7 +142,7 @@ def _save(found, layer):
 def _check(asked, trace, found, layer):
     """The neurons of the chosen one's layer, added up, beside what its MLP changed."""
     n, biased = found.added.shape[1], "mlp_out" in trace.config.biases
-    lines = [(words.html(f"{HERE}.sum", n=f"{n:,}"), number(float(found.added[layer].sum())))]
+    lines = [(words.html(f"{HERE}.sum", n=f"{n:,}"), number(found.total(layer)))]
     if biased:
         lines.append((words.html(f"{HERE}.bias"), number(float(found.biases[layer]))))
     written = words.html(f"{HERE}.written", layer=layer)
@@ -180,19 +179,17 @@ def _vocabulary(trace, asked, place, strength):
     """The tokens whose logits the neuron pushes up and down here, and what its sign has to do with
     it. strength: of the neuron here; where it is 0, what a strength of 1 would do is shown.
     """
-    said = run.compute(promoted.promoted, trace.model, *place, N_TOKENS)
+    said = run.compute(promoted.promoted, trace.model, *place, N_TOKENS).times(strength or 1.0)
     words.heading(f"{HERE}.vocabulary")
     words.caption(f"{HERE}.{'negative' if strength < 0 else 'positive' if strength else 'silent'}")
-    times = strength or 1.0
-    sides = (said.down, said.up) if times < 0 else (said.up, said.down)
-    most = max(abs(side[0][1] * times) for side in sides) or 1.0
+    most = said.largest or 1.0
     rows = [
-        [cell for id, score in pair for cell in _token(trace, id, score * times, most)]
-        for pair in zip(*sides, strict=True)
+        [cell for id, score in pair for cell in _token(trace, id, score, most)]
+        for pair in zip(said.up, said.down, strict=True)
     ]
     head = [words.html(f"{HERE}.{key}") for key in ("up", "down")]
     html.show(html.table([head[0], "", "", head[1], "", ""], rows, "tw-promoted"))
-    own = float(said.scores[asked.token]) * times
+    own = float(said.scores[asked.token])
     values = {"own": number(own, 3), "rank": f"{said.rank(asked.token):,}"}
     way = "down" if own < 0 else "up"
     words.caption(f"{HERE}.target_{way}", **aim.tokens(trace, asked), **values)

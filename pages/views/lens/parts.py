@@ -8,6 +8,7 @@ import streamlit as st
 
 from core.analyse import attribution, source, through
 from core.analyse.attribution import AVERAGE
+from core.analyse.panel import magnitude
 from pages import canvas
 from pages.parts import (
     charts,
@@ -85,8 +86,7 @@ def _chosen(found):
     cell = session.below("cell", len(found.parts))
     if cell is not None:
         return cell
-    heads = [part for part in found.parts if part.kind == "head"]
-    return found.parts.index(max(heads, key=lambda part: abs(part.value)))
+    return found.parts.index(found.largest_head())
 
 
 def _choose(found, part):
@@ -124,9 +124,8 @@ def _draw(trace, position, asked, found):
 def _check(trace, position, asked, found):
     """The sum of all parts beside the record."""
     c = trace.config
-    parts = {"embedding": found.embedding, "heads": found.heads.sum()}
-    parts |= {"biases": found.biases.sum()} if "attn_out" in c.biases else {}
-    parts |= {"mlps": found.mlps.sum()} | ({"norm": found.norm} if found.norm else {})
+    there = {"biases": "attn_out" in c.biases, "norm": bool(found.norm)}
+    parts = {kind: value for kind, value in found.sums.items() if there.get(kind, True)}
     sizes = {"n_heads": f"{found.heads.size:,}", "n_layers": c.n_layers}
     lines = [(words.html(f"{HERE}.sum_{key}", **sizes), number(v)) for key, v in parts.items()]
     lines.append((words.html(f"{HERE}.sum_all"), number(found.total)))
@@ -145,13 +144,13 @@ def _picture(trace, found, chosen):
     """Every head and every MLP as a cell: layers from left to right."""
     words.heading(f"{HERE}.picture")
     values = found.picture
-    limit = float(abs(values).max()) or 1.0
+    limit = magnitude(values)
     words.caption(f"{HERE}.picture_caption", limit=number(limit, 2))
     n_heads, n_layers = found.heads.shape[1], len(values[0])
     rows = [text(f"{HERE}.row_head", head=head) for head in range(n_heads)]
     rows.append(text(f"{HERE}.row_mlp"))
     named = text("matrix.aria", name=text(f"{HERE}.picture"), rows=len(rows), columns=n_layers)
-    labels = words.table("matrix", *panels.LABELS) | {"aria": named}
+    labels = panels.cell_labels(named)
     labels |= {key: text(f"{HERE}.cell") for key in ("tooltip", "selected")}
     payload = matrix(
         values,

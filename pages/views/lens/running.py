@@ -43,11 +43,10 @@ def _coloured(role):
 
 def _bar_names(found, so_far):
     """What each bar says: what it is, what it adds, and the sum so far."""
-    added = [found.embedding + found.norm, *found.layers.reshape(-1).tolist()]
     names = [text(f"{HERE}.bar_embedding")]
     for layer in range(len(found.mlps)):
         names += [text(f"{HERE}.bar_{kind}", layer=layer) for kind in ("attention", "mlp")]
-    values = zip(names, added, so_far.tolist(), strict=True)
+    values = zip(names, found.steps.tolist(), so_far.tolist(), strict=True)
     said = [
         text(f"{HERE}.bar", name=name, value=number(value, 3), sum=number(whole, 3))
         for name, value, whole in values
@@ -69,5 +68,4 @@ def _of_bar(found, bar):
     layer, is_mlp = divmod(bar - 1, 2)
     if is_mlp:
         return found.part("mlp", layer)
-    heads = [p for p in found.parts if p.kind == "head" and p.layer == layer]
-    return max(heads, key=lambda part: abs(part.value))
+    return found.largest_head(layer)
