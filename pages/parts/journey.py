@@ -14,6 +14,9 @@ PLACES = {  # the stops in order, with what a link to each keeps beside the choi
     "block": ("layer", "head", "op", "walk", "together", "pos", "cell", "by"),
     "positions": ("layer", "head", "op", "pos", "cell", "at", "key_at", "factor"),
     "output": ("op", "pos", "cell"),
+    "sampling": ("op", "pos", "cell", "at", "kind", *session.SETTINGS),
+    "loop": ("op", "cell", "at", "kind", "target", "against", "other", *session.SETTINGS),
+    "cache": ("op", "layer", "head", "cell", "at", "kind", "scale", "max_new_tokens"),
     "atlas": (
         *("layer", "head", "op", "pos", "cell", "at", "key_at", "kind", "scale", "by"),
         *("layer_b", "head_b", "target", "ask", "other"),

@@ -15,8 +15,12 @@ NUMBERS = ("pos", "cell", "at", "key_at", "factor")  # whole numbers, on some
 NUMBERS += ("target", "against", "layer_b", "head_b")  # ids of tokens; another head
 TEXTS = ("ask", "system", "reply", "follow", "other")  # what is typed beside the prompt, on some
 NAMES = ("kind", "scale", "by")  # one of a few, as the view has them; none is the first of them
+# how the next token is chosen, as core's RunSpec calls it; none is the usual (parts.settings)
+SETTINGS = ("temperature", "top_k", "top_p", "min_p", "typical_p")
+SETTINGS += ("repetition_penalty", "presence_penalty", "frequency_penalty")
+SETTINGS += ("seed", "max_new_tokens", "n_beams", "length_penalty", "order")
 WALKS = ("full", "short", "layers")  # ways through a block: every op, five of them, all layers
-PLACE = ("layer", "head", "op", "walk", "together", *NUMBERS, *TEXTS, *NAMES)
+PLACE = ("layer", "head", "op", "walk", "together", *NUMBERS, *TEXTS, *NAMES, *SETTINGS)
 OF_VIEW = ("cell", "cell_axis", "at", "key_at", "factor", "layer_b", "head_b", *TEXTS, *NAMES)
 OWN = (
     "op",
@@ -24,6 +28,7 @@ OWN = (
     "together",
     *OF_VIEW,
 )  # mean something else on each page, and but for `op` in each view of one
+SHORT = 24  # characters of a setting in a link
 LONGEST_LINKED = 2_000  # characters of a text that a link carries
 
 
@@ -83,6 +88,7 @@ def _read(names):
     state["together"] = query.get("together") == "1"
     state.update({name: _whole(query.get(name)) for name in NUMBERS})
     state.update({name: query.get(name, "")[:LONGEST_LINKED] or None for name in (*TEXTS, *NAMES)})
+    state.update({name: query.get(name, "")[:SHORT] or None for name in SETTINGS})
     _read_place(PLACE)
 
 

@@ -29,7 +29,7 @@ def show(page: str, opened) -> None:
         mode(opened)
         if opened:
             _control(opened.tokenizer)
-        if opened and page in ("block", "positions", "atlas"):
+        if opened and page in ("block", "positions", "cache", "atlas"):
             _layer_and_head(opened.config)
         _language()
         labels = words.table("link", "copy", "copied") | {"lang": text("lang_code")}

@@ -147,7 +147,7 @@ def output_bar(catalogue, op: str) -> None:
     def moved():
         move = st.session_state["stepper"]["move"]
         if move["step"] == len(ops):
-            to_page("atlas")
+            to_page(journey.after("output"))
         elif move["op"] is None:
             to_page("block", op=end, at_layer=last, together=session.kept("block", "together"))
         else:
@@ -155,7 +155,7 @@ def output_bar(catalogue, op: str) -> None:
 
     data = {"steps": ops, "names": {id: words.short(id) for id in ops}, "step": ops.index(op)}
     data |= {"layer": 0, "n_layers": 0, "before": words.short(end)}
-    data |= {"beyond": text("pages.atlas")}
+    data |= {"beyond": text(f"pages.{journey.after('output')}")}
     bar(data, "stepper", moved, aria=text("stepper.aria_output"))
 
 

@@ -27,7 +27,7 @@ FLAGS = [
 ]
 # A deep page looks for its base path with two requests that fail.
 HARMLESS = re.compile(
-    r"/(tokens|embedding|block|positions|output|atlas|lens|learning)/_stcore/(health|host-config)$"
+    r"/(tokens|embedding|block|positions|output|sampling|loop|cache|atlas|lens|learning)/_stcore/(health|host-config)$"
 )
 
 # Counts the script runs that ended, by their last message (`session_status_changed`, two bytes):

@@ -60,6 +60,7 @@ def places(config):
 VIEWS = """tokens.compare tokens.chat tokens.space tokens.vocabulary
 embedding.neighbours embedding.arithmetic embedding.map embedding.tied
 positions.clocks positions.distance positions.longer block.layers
+sampling.draw sampling.orders loop.branch loop.beams cache.saved cache.jobs
 atlas.head atlas.reading atlas.effect atlas.compare atlas.roles atlas.rollout
 lens.parts lens.neurons""".split()
 
@@ -80,7 +81,10 @@ MISREAD = {op: frozenset(names.split()) for op, names in MISREAD.items()}
 def page_tags(config):
     """What the pages of a model may be given: page name and tags."""
     catalogue = catalogue_of(config)
-    yield from ((name, frozenset()) for name in ("start", "tokens", "atlas", "lens", "learning"))
+    yield from (
+        (name, frozenset())
+        for name in ("start", "tokens", "sampling", "loop", "cache", "atlas", "lens", "learning")
+    )
     yield "atlas", frozenset({"several"})
     yield from (("embedding", traits.of_embedding(config, tied)) for tied in (True, False))
     yield from (("positions", traits.of_positions(config, n)) for n in range(config.n_layers))

@@ -18,9 +18,11 @@ from lessons import loader
 from tests.lessons.models import MISREAD, VIEWS, variants
 
 OPS = list(OP_AXES)
-PAGES = "start tokens embedding block positions output atlas lens learning".split()
-ABOUT_NANO = PAGES[:8]  # pages that any model shows, and say there what is only small in Nano
-WITH_VIEWS = ("tokens", "embedding", "positions", "atlas", "lens")
+PAGES = (
+    "start tokens embedding block positions output sampling loop cache atlas lens learning".split()
+)
+ABOUT_NANO = PAGES[:11]  # pages that any model shows, and say there what is only small in Nano
+WITH_VIEWS = ("tokens", "embedding", "positions", "sampling", "loop", "cache", "atlas", "lens")
 ALL = [pytest.param(*form, id="-".join([form[1], *sorted(form[2])])) for form in variants()]
 
 AXES = {axis for axes in OP_AXES.values() for axis in axes}

@@ -19,7 +19,19 @@ from viz.payload import unpack
 manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_component_manifests)
 ROOT = Path(__file__).parents[2]
 FRAME = str(ROOT / "pages" / "frame.py")
-PAGES = ("start", "tokens", "embedding", "block", "positions", "output", "atlas", "lens")
+PAGES = (
+    "start",
+    "tokens",
+    "embedding",
+    "block",
+    "positions",
+    "output",
+    "sampling",
+    "loop",
+    "cache",
+    "atlas",
+    "lens",
+)
 MARKS = re.compile(r"\[\[\w+\]\]|\*\*|`|\n")
 
 

@@ -54,6 +54,9 @@ def lesson_sections(name):
         "positions": ("title", "gist", "idea", "maths", "look", "predict"),
         "block": ("title", "predict"),
         "output": ("title", "gist", "idea", "maths", "look", "predict"),
+        "sampling": ("title", "gist", "idea", "maths", "look", "predict"),
+        "loop": ("title", "gist", "idea", "maths", "look", "predict"),
+        "cache": ("title", "gist", "idea", "maths", "look", "predict"),
         "atlas": ("title", "gist", "idea", "maths", "look", "predict"),
         "lens": ("title", "gist", "idea", "maths", "look", "predict"),
     }[name]

@@ -15,7 +15,7 @@ from tests.pages import reader
 
 pytestmark = pytest.mark.usefixtures("smollm")
 SMOLLM = "smollm2-135m-instruct"
-WITH_VIEWS = ("tokens", "embedding", "positions", "atlas", "lens")
+WITH_VIEWS = ("tokens", "embedding", "positions", "sampling", "loop", "cache", "atlas", "lens")
 EACH_LANGUAGE = pytest.mark.parametrize("language", lessons.LANGUAGES)
 EACH_VIEW = pytest.mark.parametrize("page, view", [view.split(".") for view in VIEWS])
 FORMS = [("en", SMOLLM), ("zh", SMOLLM), ("zh", "nano")]
