@@ -74,13 +74,14 @@ def steps(
     cache = cache or room_for(model, len(ids))
     for index, stop in enumerate(range(len(ids) - n_new, len(ids) + 1)):
         start, again.length = cache.length, 0
-        cached, scores = _timed(model, ids[start:stop], cache, edits)
-        whole, expected = _timed(model, ids[:stop], again, edits)
+        cached, scores = timed(model, ids[start:stop], cache, edits)
+        whole, expected = timed(model, ids[:stop], again, edits)
         agreement, best = agreed(scores, expected), (int(scores.argmax()), int(expected.argmax()))
         yield Step(index, ids[stop - 1], start, stop, cached, whole, agreement, best)
 
 
-def _timed(model, ids, cache, edits):
+def timed(model: Model, ids, cache: KVCache, edits=()) -> tuple[Pass, np.ndarray]:
+    """One pass of new tokens after those in a cache, with its time; the scores of what follows."""
     spent, start = cost(model, len(ids), cache.length), time.perf_counter()
     logits = next_logits(model, ids, cache, edits)
     return Pass(time.perf_counter() - start, spent), logits

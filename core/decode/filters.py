@@ -148,9 +148,17 @@ def from_entropy(scores):  # [vocab] -> [vocab]
     abs(-ln p - H); infinite for a token that was cut.
     """
     log_probs = log_softmax(np.asarray(scores, np.float64))
+    return np.abs(-log_probs - _mean_surprise(log_probs))
+
+
+def entropy(scores):  # [vocab] -> number
+    """The mean surprise, sum of -p ln p, in nat: 0 where one token has everything."""
+    return _mean_surprise(log_softmax(np.asarray(scores, np.float64)))
+
+
+def _mean_surprise(log_probs):
     probs = np.exp(log_probs)
-    entropy = -np.sum(probs * np.where(probs > 0, log_probs, 0))
-    return np.abs(-log_probs - entropy)
+    return -np.sum(probs * np.where(probs > 0, log_probs, 0))
 
 
 def _keep(scores, kept):

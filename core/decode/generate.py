@@ -38,7 +38,8 @@ class Event:
             and values an earlier generation had left.
         prob: the probability of the token among the n_kept it was drawn from. u: the number that
             was drawn, None for a greedy choice. draw: the whole distribution and the walk through
-            it, 8 bytes per token of the vocabulary for as long as it is held.
+            it, 8 bytes per token of the vocabulary for as long as it is held. logits: [vocab], what
+            the model gave, before any stage.
     """
 
     step: int
@@ -55,6 +56,7 @@ class Event:
     u: float | None = None
     cache_bytes: int = 0
     draw: Draw | None = field(default=None, compare=False, repr=False)
+    logits: np.ndarray | None = field(default=None, compare=False, repr=False)
     where: tuple[str, int | None] | None = None
 
 
@@ -96,6 +98,7 @@ def generate(spec: RunSpec) -> Iterator[Event]:
             n_kept=drawn.n_kept,
             u=drawn.u,
             draw=drawn,
+            logits=logits,
             **passed,
         )
         if stop:

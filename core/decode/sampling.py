@@ -7,7 +7,7 @@ smaller id first. `u` is a number in [0, 1) that the seed and the step decide
 At temperature 0 nothing is drawn: the first of that order is the token.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -57,6 +57,11 @@ class Stage:
         return int(np.count_nonzero(self.scores > -np.inf))
 
     @cached_property
+    def n_cut(self) -> int:
+        """Tokens that this stage cut."""
+        return int(np.count_nonzero(self.before > -np.inf)) - self.n_kept
+
+    @cached_property
     def probs(self) -> np.ndarray:
         """What would be drawn from if the order ended here: softmax, float64 [vocab], read-only."""
         return _frozen(softmax(self.scores))
@@ -65,6 +70,23 @@ class Stage:
     def mass_kept(self) -> float:
         """The share of the probability of the stage before that the kept tokens held."""
         return float(1 - softmax(self.before)[self.scores == -np.inf].sum())
+
+    def n_holding(self, share: float) -> int:
+        """How many tokens it takes after this stage, the most probable first, to hold at least a
+        share of 1.
+        """
+        return _n_holding(self.scores, share)
+
+    def n_held_before(self, share: float) -> int:
+        """The same before this stage."""
+        return _n_holding(self.before, share)
+
+    def moved(self, n: int | None = None) -> np.ndarray:
+        """Ids of the tokens whose score this stage changed without cutting them, the most probable
+        before first; the first n.
+        """
+        moved = (self.scores != self.before) & (self.scores > -np.inf)
+        return filters.descending(np.where(moved, self.before, -np.inf))[:n]
 
     def kept(self, n: int | None = None) -> np.ndarray:
         """Ids of the kept tokens, the most probable first; the first n of them."""
@@ -156,10 +178,24 @@ def draw(logits, seen, spec, step: int) -> Draw:
     logits: [vocab], finite; seen: ids of prompt and continuation; spec: a RunSpec; step: number of
     tokens generated before this one.
     """
-    found = stages(logits, seen, spec)
+    return drawn(stages(logits, seen, spec), spec, step)
+
+
+def drawn(found: tuple[Stage, ...], spec, step: int) -> Draw:
+    """The draw behind stages that have been run, as `draw` makes it."""
     if spec.temperature == 0:
         return Draw(next(s.before for s in found if s.name == "temperature"), None)
     return Draw(found[-1].scores, float(_generator(spec, step).random()))
+
+
+def by_seed(made: Draw, spec, step: int, seeds) -> list[int]:
+    """What each seed makes of the same distribution: ids [seed]. A greedy choice is always the
+    same.
+    """
+    if made.greedy:
+        return [made.id for _ in seeds]
+    numbers = [_generator(replace(spec, seed=seed), step).random() for seed in seeds]
+    return made.ids[_walk(made.cumulative, numbers)].tolist()
 
 
 def choose(logits, seen, spec, step: int) -> int:
@@ -184,6 +220,10 @@ def rolls(drawn: Draw, spec, step: int, n: int) -> np.ndarray:  # -> [kept]
 def log_prob(logits, id) -> float:  # [vocab]
     """Log-probability of one token, in nat; made in float64."""
     return float(log_softmax(np.asarray(logits, np.float64))[id])
+
+
+def _n_holding(scores, share):
+    return int(np.count_nonzero(filters.keep_top_p(scores, share) > -np.inf))
 
 
 def _walk(cumulative, u):

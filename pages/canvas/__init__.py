@@ -220,3 +220,45 @@ def lens(payload: bytes, key: str, on_cell=None) -> list | None:
     `on_cell` is called as in `matrix`.
     """
     return _lens(data=payload, key=key, on_cell_change=on_cell or _ignore).cell
+
+
+# ---- a KV cache that grows -----------------------------------------------------------------------
+
+_growing = _register("growing", *DRAWN, "growing_paint.js")
+
+
+def growing(payload: bytes, key: str, on_step=None, on_row=None) -> int | None:
+    """Show a payload of viz.growing; the step where a reader came to rest, or None before that.
+
+    `on_step` is called before the next run, with st.session_state[key]["step"], and `on_row` when
+    another head was chosen, with [layer, KV head] in st.session_state[key]["row"].
+    """
+    stepped, chosen = on_step or _ignore, on_row or _ignore
+    return _growing(data=payload, key=key, on_step_change=stepped, on_row_change=chosen).step
+
+
+# ---- a text as it is written ---------------------------------------------------------------------
+
+_written = _register("written", "chips.js")
+
+
+def written(payload: bytes, key: str, on_position=None) -> int | None:
+    """Show a payload of viz.written; the chosen token, or None before a choice.
+
+    `on_position` is called as in `tokens`.
+    """
+    return _written(data=payload, key=key, on_position_change=on_position or _ignore).position
+
+
+# ---- the tree of a beam search -------------------------------------------------------------------
+
+_branches = _register("branches", "saving.js", "branches_draw.js")
+
+
+def branches(payload: bytes, key: str, on_branch=None) -> list | None:
+    """Show a payload of viz.branches; the branch just clicked as [column, place], or None in every
+    other run.
+
+    `on_branch` is called before the next run, with st.session_state[key]["branch"].
+    """
+    return _branches(data=payload, key=key, on_branch_change=on_branch or _ignore).branch

@@ -29,8 +29,9 @@ TOO_WIDE = """() => {
   const hosts = [...document.querySelectorAll("[data-testid=stBidiComponentIsolated]")]
     .filter((host) => !host.closest("details:not([open])"));
   for (const host of hosts) {
-    const drawn = host.shadowRoot.querySelectorAll("canvas, svg, button, .chip");
-    pairs.push(...[...drawn].map((node) => [node, host]));
+    const drawn = host.shadowRoot.querySelectorAll("canvas, svg, button, .chip, .scrolls");
+    const bound = [...drawn].filter((node) => !node.parentElement?.closest(".scrolls"));
+    pairs.push(...bound.map((node) => [node, host]));
   }
   const out = pairs.map(([node, box]) => [node, Math.round(right(node) - right(box))])
     .filter(([, over]) => over > 1)

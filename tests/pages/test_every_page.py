@@ -124,13 +124,24 @@ def test_every_preset_is_shown_with_its_note(language, presets):
         assert framed == [[preset.layer, preset.head]]
 
 
+def prompt_tokens(app):
+    """The tokens of the prompt in the first figure that has them; a text that is being written has
+    them in front, its spaces and line ends as such.
+    """
+    first = next(meta for meta in reader.canvases(app) if "tokens" in meta)
+    if "steps" in first:  # a text that grows: the first step is the prompt
+        return first["tokens"][: first["steps"][0]["stop"]]
+    before = (token.replace(" ", "␣").removesuffix("\n") for token in first.get("before", ()))
+    return list(before) or first["tokens"]
+
+
 @pytest.mark.parametrize("name", reader.PAGES[1:])
 def test_a_preset_from_the_sidebar_goes_to_its_layer_and_head(name):
     app = reader.open_page(name, layer=2, head=7)
     app.button(key="preset_side_repeat").click().run()
     assert_whole(app, "en", name)
     assert (app.session_state["at_layer"], app.session_state["at_head"]) == (18, 6)
-    tokens = next(meta["tokens"] for meta in reader.canvases(app) if "tokens" in meta)
+    tokens = prompt_tokens(app)
     assert "".join(tokens) == "Blick␣Fazo␣Trun␣Mip.␣Blick␣Fazo␣Trun"
 
 
@@ -139,7 +150,7 @@ def test_a_preset_from_the_sidebar_goes_to_its_layer_and_head(name):
 def test_chat_mode_runs_the_prompt_inside_the_template(name, language):
     app = reader.open_page(name, lang=language, mode="chat", prompt="Hi there")
     assert_whole(app, language, name)
-    tokens = next(meta["tokens"] for meta in reader.canvases(app) if "tokens" in meta)
+    tokens = prompt_tokens(app)
     assert tokens.count("<|im_start|>") == 3  # system, user, and the assistant who answers
     assert "Hi␣there<|im_end|>⏎<|im_start|>assistant⏎" in "".join(tokens)
 
