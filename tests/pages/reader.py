@@ -3,6 +3,7 @@
 Knows elements and lesson templates; knows no page by its content.
 """
 
+import itertools
 import re
 from functools import cache
 from html import unescape
@@ -20,6 +21,8 @@ manifest_scanner.scan_component_manifests = cache(manifest_scanner.scan_componen
 ROOT = Path(__file__).parents[2]
 FRAME = str(ROOT / "pages" / "frame.py")
 PAGES = ("start", "tokens", "embedding", "block", "positions", "output", "atlas", "lens")
+# a language for each page, in turn: for what both say by the same code
+IN_TURN = tuple(zip(PAGES, itertools.cycle(lessons.LANGUAGES), strict=False))
 MARKS = re.compile(r"\[\[\w+\]\]|\*\*|`|\n")
 
 
