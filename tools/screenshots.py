@@ -22,6 +22,8 @@ SHOTS = {  # name: (page, values of the link, theme, height)
     "block": ("/block", {"op": "attn.scores"}, "dark", 1000),
     "positions": ("/positions", {"pos": 3}, "dark", 1150),
     "output": ("/output", {"lang": "zh"}, "light", 1000),
+    "heads": ("/atlas", {}, "light", 1300),
+    "layers": ("/lens", {"prompt": EIFFEL}, "dark", 1350),
 }
 
 

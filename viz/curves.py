@@ -47,10 +47,10 @@ def curves(
     end = upper or 1.1 * most or 1.0
     upright = {"range": [0, end], "rangemode": "tozero", "zeroline": True}
     ticks = {"tickvals": np.arange(len(moments)), "ticktext": [plain(name) for name in moments]}
-    across = {"range": [-0.4, len(moments) - 0.6], "showgrid": False, "zeroline": False, **ticks}
+    across = {"range": [-0.4, len(moments) - 0.6], "showgrid": False, "zeroline": False}
     return chart(
         [_trace(line, n, dark) for n, line in enumerate(lines)],
-        across,
+        {**across, **ticks, "automargin": True},
         {**by_rank(most), "zeroline": False} if ranks else upright,
         (title, moment_title),
         height=270,

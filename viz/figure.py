@@ -21,6 +21,7 @@ ROOM = 0.18  # of the axis, for numbers beside bars
 HEADROOM = 0.3  # of the axis, above the highest bar, for the texts of marks
 BESIDE = 4  # bars on either side that such a text may reach over
 SHORT, LONG = 18, 40  # pixels of their arrows
+BESIDE_AXIS, BELOW_AXIS = 72, 52  # pixels for the numbers of an axis and its title
 GRID = {False: "#e2e8f0", True: "#334155"}
 
 
@@ -208,12 +209,15 @@ def chart(
     """Traces with what all figures share: transparent, one ink, no mode bar clutter, room for the
     labels. All at once, for every change of a figure takes Plotly longer than making it.
 
-    x, y: what is particular about the axes. titles: of the upright axis and of the other. left:
-    pixels beside the labels. layout: what else is particular.
+    x, y: what is particular about the axes; one with texts of any length says "automargin", for
+    which Plotly draws once more. titles: of the upright axis and of the other. left: pixels beside
+    the plot. layout: what else is particular.
     """
+    left = left or (0 if y.get("automargin") else BESIDE_AXIS)
+    below = 10 if x.get("automargin") else BELOW_AXIS
     shared = {
         "height": height,
-        "margin": {"l": left, "r": 10, "t": 10, "b": 10},
+        "margin": {"l": left, "r": 10, "t": 10, "b": below},
         "paper_bgcolor": "rgba(0,0,0,0)",
         "plot_bgcolor": "rgba(0,0,0,0)",
         "font": {"color": INK[dark], "size": 13},
@@ -231,7 +235,7 @@ def chart(
 def axis(own: dict, title: str, dark: bool, **font) -> dict:
     """An axis as all figures have it. own: what is particular about it. font: of its ticks."""
     lines = {"gridcolor": GRID[dark], "zerolinecolor": GRID[dark]}
-    shared = {"color": INK[dark], "automargin": True, "fixedrange": True, **lines}
+    shared = {"color": INK[dark], "automargin": False, "fixedrange": True, **lines}
     ticks = {"color": INK[dark], **font, **own.get("tickfont", {})}
     named = {"text": plain(title), "font": {"color": INK[dark]}} if title else None
     return shared | own | {"tickfont": ticks, "title": named}

@@ -41,7 +41,7 @@ def pairs(
     return chart(
         traces,
         {"range": [0, END], "tickformat": ".0%", "dtick": 0.25},
-        {"range": [n - 0.45, -0.55], **listed(labels)},
+        {"range": [n - 0.45, -0.55], "automargin": True, **listed(labels)},
         ("", title),
         AROUND + ROW * n,
         dark,

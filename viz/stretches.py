@@ -64,6 +64,7 @@ def stretches(
         (titles[0], ""),
         height=520,
         dark=dark,
+        left=84,
         xaxis2=axis({**across, "anchor": "y2"}, titles[2], dark, size=12),
         yaxis2=axis({**slowed, "separatethousands": True}, titles[1], dark),
         shapes=[level(length, dark) for length, _ in levels],

@@ -42,18 +42,32 @@ def context(browser):
     made.close()
 
 
+@pytest.fixture(scope="session")
+def resting():
+    """Tabs of the shared context that no test uses now."""
+    return []
+
+
 @pytest.fixture
-def visit(context, server):
+def visit(context, server, resting):
     """Opens tabs; at the end none of them may have seen an error or asked another computer."""
     tabs = []
 
     def new(context=context, address=server):
-        tabs.append(harness.Reader(context, address))
+        again = resting and context is shared
+        tabs.append(resting.pop() if again else harness.Reader(context, address))
+        tabs[-1].address = address
+        tabs[-1].page.set_viewport_size(SIZE)
         return tabs[-1]
 
+    shared = context
     yield new
     for tab in tabs:
-        tab.close()
+        if tab.page.is_closed() or tab.page.context is not shared:
+            tab.close()
+        else:
+            tab.rest()
+            resting.append(tab)
 
 
 @pytest.fixture

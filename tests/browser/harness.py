@@ -60,7 +60,8 @@ CALM = """quiet => {
 
 def chromium() -> str | None:
     """Where the browser is, or None."""
-    return shutil.which("chromium") or shutil.which("chromium-browser")
+    names = "chromium-headless-shell", "chromium", "chromium-browser"
+    return next(filter(None, map(shutil.which, names)), None)
 
 
 @contextmanager
@@ -153,6 +154,16 @@ class Reader:
         if not self.page.is_closed():
             self.assert_clean()
             self.page.close()
+
+    def rest(self):
+        """Leave the app, if the tab is clean, and forget all that was set: for another test. A tab
+        that has shown the app shows it again in half the time.
+        """
+        self.assert_clean()
+        self.page.evaluate("sessionStorage.clear()")
+        self.page.goto("about:blank")
+        self.page.emulate_media(color_scheme="null", reduced_motion="null")
+        self.hosts.clear()
 
     # ---- going and waiting -----------------------------------------------------------------------
 

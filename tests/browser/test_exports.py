@@ -65,10 +65,10 @@ def test_a_map_as_picture_table_and_arrays(reader, saved):
 def test_a_chart_as_picture_and_table(reader, saved):
     reader.open("/lens", model="nano", prompt=PROMPT)
     probs = run(RunSpec("nano", prompt=PROMPT)).probs()
-    chart = reader.key("lens_first")
+    chart = reader.key("lens_column_prob")
     chart.hover()
     picture = saved(chart.locator(".modebar-btn"))
-    assert picture.name == "lens_first.svg"
+    assert picture.name == "lens_column_prob.svg"
     assert picture.read_text("utf-8").startswith("<svg")
     with saved(reader.key("save_lens_first").locator("button")).open(newline="") as file:
         rows = list(csv.DictReader(file))

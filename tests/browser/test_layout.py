@@ -7,7 +7,6 @@ import time
 
 import pytest
 
-import lessons
 from tests.browser import harness
 from tests.browser.conftest import SIZE
 from tests.families import build_gguf
@@ -51,10 +50,11 @@ def assert_fits(reader):
     assert found["looked"][0] > 10 and found["looked"][1] > 1
 
 
-@pytest.mark.parametrize("language", lessons.LANGUAGES)
+@pytest.mark.parametrize("language, link", [("en", {}), ("zh", {"prompt": LONG})], ids=["en", "zh"])
 @pytest.mark.parametrize("name", PATHS)
-def test_a_page_fits_light_and_dark_wide_and_narrow(reader, name, language):
-    reader.open(PATHS[name], lang=language)
+def test_a_page_fits_light_and_dark_wide_and_narrow(reader, name, language, link):
+    """English with the usual text, Chinese with long words."""
+    reader.open(PATHS[name], lang=language, **link)
     for width in (1440, 820):
         reader.page.set_viewport_size({"width": width, "height": SIZE["height"]})
         reader.calm()
@@ -75,13 +75,6 @@ def test_a_view_fits_wide_and_narrow_also_with_long_words(reader, page, view):
         assert_fits(reader)
 
 
-@pytest.mark.parametrize("name", PATHS)
-def test_long_words_fit_too(reader, name):
-    reader.page.set_viewport_size({"width": 820, "height": SIZE["height"]})
-    reader.open(PATHS[name], prompt=LONG)
-    assert_fits(reader)
-
-
 @pytest.fixture(scope="module")
 def families(tmp_path_factory):
     """A server that offers tiny models: one with more ops than the default, one with fewer."""
@@ -91,10 +84,13 @@ def families(tmp_path_factory):
         yield address
 
 
-@pytest.mark.parametrize("model, language, n_steps", [("gemma2", "zh", 23), ("gpt2", "en", 16)])
-def test_other_models_fit(visit, families, model, language, n_steps):
+OTHERS = [("gemma2", "zh", 23, ("/", "/block", "/positions")), ("gpt2", "en", 16, ("/block",))]
+
+
+@pytest.mark.parametrize("model, language, n_steps, paths", OTHERS)
+def test_other_models_fit(visit, families, model, language, n_steps, paths):
     reader = visit(address=families)
-    for path in ("/", "/tokens", "/block", "/positions"):
+    for path in paths:
         reader.open(path, model=model, lang=language, prompt="the cat and the other cat")
         assert reader.page.locator(".tw-notice.error").count() == 0
         for width in (1440, 820):
@@ -106,20 +102,11 @@ def test_other_models_fit(visit, families, model, language, n_steps):
 
 
 def test_every_op_of_the_largest_block_fits_on_a_narrow_screen(visit, families):
+    """It has all ops of the default model, too; in Chinese and with long words."""
     reader = visit(address=families)
     reader.page.set_viewport_size({"width": 820, "height": SIZE["height"]})
-    reader.open("/block", model="gemma2", prompt="the cat and the other cat")
+    reader.open("/block", model="gemma2", lang="zh", prompt=LONG)
     for _ in range(22):
-        with reader.rerun():
-            reader.press("ArrowRight")
-        assert_fits(reader)
-    assert "op=resid_post" in reader.page.url
-
-
-def test_every_op_fits_on_a_narrow_screen(reader):
-    reader.page.set_viewport_size({"width": 820, "height": SIZE["height"]})
-    reader.open("/block", lang="zh", prompt=LONG)
-    for _ in range(19):
         with reader.rerun():
             reader.press("ArrowRight")
         assert_fits(reader)

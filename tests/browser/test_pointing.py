@@ -62,15 +62,15 @@ def test_a_cell_of_a_matrix_is_a_number_of_the_output_and_its_term(block):
 
 
 def test_in_a_matrix_on_its_side_rows_and_columns_change_places(block):
-    block.open("/block", model="small", prompt=nano_shape.PROMPT, op="mlp.out", layer=1)
+    block.step("mlp.out")
     canvas, at = picture(block, "mlp.out")
     with block.rerun():
         canvas.click(position=at(100, 31, height=5))
     assert here(block) == 100 and "cell=31" in block.page.url
 
 
-@pytest.mark.parametrize("op", ["attn.out", "attn.weights", "mlp.out"])
-def test_a_list_need_not_be_scrolled_sideways(block, op):
-    block.open("/block", model="small", prompt=nano_shape.PROMPT, op=op, layer=1)
-    beyond = block.key("terms").evaluate("e => e.scrollWidth - e.clientWidth")
-    assert beyond <= 0
+def test_a_list_need_not_be_scrolled_sideways(block):
+    for op in ("attn.out", "attn.weights", "mlp.out"):
+        block.step(op)
+        beyond = block.key("terms").evaluate("e => e.scrollWidth - e.clientWidth")
+        assert beyond <= 0, op

@@ -3,6 +3,7 @@
 Knows elements and lesson templates; knows no page by its content.
 """
 
+import itertools
 import re
 from functools import cache
 from html import unescape
@@ -32,6 +33,8 @@ PAGES = (
     "atlas",
     "lens",
 )
+# a language for each page, in turn: for what both say by the same code
+IN_TURN = tuple(zip(PAGES, itertools.cycle(lessons.LANGUAGES), strict=False))
 MARKS = re.compile(r"\[\[\w+\]\]|\*\*|`|\n")
 
 

@@ -26,19 +26,22 @@ def assert_whole(app, language, name):
 
 @EACH_LANGUAGE
 @EACH_PAGE
-def test_a_page_shows_its_lesson_in_its_language(name, language):
+def test_a_page_shows_its_lesson_in_its_language_and_the_answer_on_demand(name, language):
     app = reader.open_page(name, lang=language, **ASKING.get(name, {}))
     assert_whole(app, language, name)
     lesson = lessons.page(language, name)
     for section in lesson_sections(name):
         assert not reader.missing(app, getattr(lesson, section)), section
+    assert_nothing_of_the_other_language(app, language, name)
+    if name != "start":  # whose answer is the guess
+        assert reader.missing(app, lesson.reveal)
+        app.session_state["reveal"] = True
+        assert_whole(app.run(), language, name)
+        assert not reader.missing(app, lesson.reveal)
 
 
-@EACH_LANGUAGE
-@EACH_PAGE
-def test_a_page_shows_nothing_of_the_other_language(name, language):
+def assert_nothing_of_the_other_language(app, language, name):
     (other,) = set(lessons.LANGUAGES) - {language}
-    app = reader.open_page(name, lang=language)
     lesson, text = lessons.page(other, name), reader.text(app)
     sentences = [reader.pieces(getattr(lesson, section)) for section in ("title", "idea", "look")]
     long = [part for parts in sentences for part in parts if len(part) > 12]
@@ -60,17 +63,6 @@ def lesson_sections(name):
         "atlas": ("title", "gist", "idea", "maths", "look", "predict"),
         "lens": ("title", "gist", "idea", "maths", "look", "predict"),
     }[name]
-
-
-@EACH_LANGUAGE
-@pytest.mark.parametrize("name", reader.PAGES[1:])
-def test_the_answer_stands_there_only_when_it_is_asked_for(name, language):
-    app = reader.open_page(name, lang=language, **ASKING.get(name, {}))
-    answer = lessons.page(language, name).reveal
-    assert reader.missing(app, answer)
-    app.session_state["reveal"] = True
-    assert_whole(app.run(), language, name)
-    assert not reader.missing(app, answer)
 
 
 @EACH_LANGUAGE
@@ -145,8 +137,7 @@ def test_a_preset_from_the_sidebar_goes_to_its_layer_and_head(name):
     assert "".join(tokens) == "Blick␣Fazo␣Trun␣Mip.␣Blick␣Fazo␣Trun"
 
 
-@EACH_LANGUAGE
-@EACH_PAGE
+@pytest.mark.parametrize("name, language", reader.IN_TURN)
 def test_chat_mode_runs_the_prompt_inside_the_template(name, language):
     app = reader.open_page(name, lang=language, mode="chat", prompt="Hi there")
     assert_whole(app, language, name)

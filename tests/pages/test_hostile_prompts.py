@@ -10,6 +10,7 @@ from tests.pages import reader
 
 pytestmark = pytest.mark.usefixtures("smollm")
 EACH_PAGE = pytest.mark.parametrize("name", reader.PAGES)
+IN_TURN = pytest.mark.parametrize("name, language", reader.IN_TURN)
 
 SHOWN = {
     "script": "<script>alert(1)</script>",
@@ -27,8 +28,15 @@ SHOWN = {
 }
 
 
+MARK_UP = " ".join(SHOWN[kind] for kind in ("script", "elements", "formula", "placeholders"))
+ODD = "\n".join(SHOWN[kind] for kind in ("emoji", "newline", "direction", "surrogates", "template"))
+ALL = {"mark-up": MARK_UP, "odd": ODD} | {
+    kind: SHOWN[kind] for kind in ("repeated", "one token", "whitespace")
+}
+
+
 @EACH_PAGE
-@pytest.mark.parametrize("prompt", SHOWN.values(), ids=SHOWN)
+@pytest.mark.parametrize("prompt", ALL.values(), ids=ALL)
 def test_any_text_gives_a_whole_page(name, prompt):
     app = reader.open_page(name, prompt=prompt)
     assert not app.exception
@@ -57,8 +65,7 @@ def test_the_tokens_of_a_hostile_prompt_are_shown_literally():
     assert "".join(tokens) == SHOWN["formula"].replace(" ", "␣")
 
 
-@EACH_PAGE
-@pytest.mark.parametrize("language", lessons.LANGUAGES)
+@IN_TURN
 def test_an_empty_prompt_says_what_to_do(name, language):
     app = reader.open_page(name, lang=language)
     app.text_area(key="prompt").set_value("").run()
@@ -66,8 +73,7 @@ def test_an_empty_prompt_says_what_to_do(name, language):
     assert reader.notices(app, "error") == [lessons.error(language, "nothing_to_run")]
 
 
-@EACH_PAGE
-@pytest.mark.parametrize("language", lessons.LANGUAGES)
+@IN_TURN
 def test_a_prompt_of_9000_tokens_says_how_long_it_may_be(name, language):
     app = reader.open_page(name, lang=language)
     app.text_area(key="prompt").set_value("a" + " a" * 8999).run()

@@ -64,8 +64,7 @@ def test_a_bad_value_in_the_link_is_replaced_by_a_good_one(name, link):
 
 
 @pytest.mark.usefixtures("smollm")
-@EACH_PAGE
-@pytest.mark.parametrize("language", lessons.LANGUAGES)
+@pytest.mark.parametrize("name, language", reader.IN_TURN)
 def test_another_model_in_the_link_opens_nothing_and_says_so(name, language):
     assert_refused(reader.open_page(name, lang=language, model="../../x"), language, "../../x")
 

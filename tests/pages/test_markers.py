@@ -39,8 +39,7 @@ def switches(app):
     return [toggle for toggle in app.toggle if toggle.key == "markers"]
 
 
-@EACH_PAGE
-@pytest.mark.parametrize("language", lessons.LANGUAGES)
+@pytest.mark.parametrize("name, language", reader.IN_TURN)
 def test_a_marker_in_the_text_brings_the_switch_which_is_off(visit, name, language):
     [switch] = switches(app := visit(name, lang=language))
     assert switch.value is False

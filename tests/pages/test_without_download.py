@@ -76,16 +76,14 @@ def n_tokens(text):
     return words.add_bos + len(words.encode(text))
 
 
-@EACH_PAGE
-@EACH_LANGUAGE
+@pytest.mark.parametrize("name, language", reader.IN_TURN)
 def test_a_text_longer_than_its_context_is_refused_in_one_sentence(name, language):
     app = reader.open_page(name, lang=language, prompt=LONG)
     said = lessons.error(language, "prompt_too_long", n_tokens=n_tokens(LONG), limit=128)
     assert not app.exception and reader.notices(app, "error") == [said]
 
 
-@pytest.mark.parametrize("name", ["start", "tokens", "block", "output"])
-@EACH_LANGUAGE
+@pytest.mark.parametrize("name, language", reader.IN_TURN[:6])
 def test_what_it_has_no_token_for_is_shown_and_said(name, language):
     app = reader.open_page(name, lang=language, prompt="The 天 naps é é")
     assert_works(app, language, name)

@@ -3,16 +3,15 @@ beside the run. Knows core's window, charts and words.
 """
 
 from core.analyse import lens
-from pages.parts import charts, explanation, session, style, words
+from pages.parts import charts, explanation, html, listing, session, style, words
 from pages.parts.html import Made, Token, number, percent
 from pages.parts.words import text
 from pages.views.lens.layers_grid import HERE, row_name
 from viz.curves import Line, curves
-from viz.figure import bars
 from viz.lens import PROBS
 
 FIRST = 20  # candidates of a cell
-LONGEST = 14  # letters of a token beside a bar
+WIDEST = 7  # letters (em) of the longest bar
 MOST_TICKS = 16  # names below a curve
 DIGITS = 6  # decimals of the two logits of the check, which differ in the last ones
 
@@ -30,33 +29,17 @@ def first_tokens(place) -> None:
     names, n = [place.display(id) for id in ids], len(ids)
     words.heading(f"{HERE}.first", n=n, **place.values())
     words.caption(f"{HERE}.first_caption", where=Made(since(place, place.row)))
-    chosen = ids.index(place.target) if place.target in ids else None
-    drawn = bars(
-        [_short(name) for name in names],
-        probs,
-        role_name="logits",
-        title=text(f"{HERE}.prob_axis"),
-        digits=".1%",
-        chosen=chosen,
-        upper=1.15 * max(probs),
-        dark=style.dark(),
-    )
-    charts.clickable(
-        drawn,
-        "lens_first",
-        lambda at: session.put(target=ids[at]),
-        name="lens_first",
-        alt=text(f"{HERE}.first_alt", n=n),
-        names=names,
-        chosen=chosen,
-    )
-    rows = [(rank, *each) for rank, each in enumerate(zip(names, ids, probs, strict=True), 1)]
+    rows = [
+        [f"{rank}", html.token(name), percent(prob), listing.bar(prob, max(probs), WIDEST)]
+        for rank, (name, prob) in enumerate(zip(names, probs, strict=True), 1)
+    ]
+    head = ["#", words.html(f"{HERE}.first_token"), words.html(f"{HERE}.first_prob"), ""]
+    chosen = place.target if place.target in ids else None
+    listing.show("first", head, rows, ids, chosen, text(f"{HERE}.first_table", n=n))
+    listing.listen("first", lambda id: session.put(target=id))
+    saved = [(rank, *each) for rank, each in enumerate(zip(names, ids, probs, strict=True), 1)]
     what = text(f"{HERE}.saved_first")
-    charts.save("lens_first", ("rank", "token", "id", "probability"), rows, what)
-
-
-def _short(name):
-    return name if len(name) <= LONGEST else name[: LONGEST - 1] + "…"
+    charts.save("lens_first", ("rank", "token", "id", "probability"), saved, what)
 
 
 # ---- the column ----------------------------------------------------------------------------------
