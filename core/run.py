@@ -24,7 +24,7 @@ from core.store import ByteStore
 __all__ = ["MODELS", "TRACES", "Model", "RunSpec", "Source", "open_model", "prompt_ids", "run"]
 __all__ += ["run_from"]
 
-TRACES = ByteStore(480 << 20)  # 2,048 tokens of the default model, and the same with an edit
+TRACES = ByteStore(384 << 20)  # 1,600 tokens of the default model, and the same with an edit
 
 
 def prompt_ids(model: Model, spec: RunSpec) -> list[int]:

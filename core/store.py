@@ -54,6 +54,11 @@ class ByteStore:
             _, (_, freed) = self._values.popitem(last=False)
             self.nbytes -= freed
 
+    def drop(self, key) -> None:
+        """Forget one value, if it is there."""
+        with self._lock:
+            self.nbytes -= self._values.pop(key, (None, 0))[1]
+
     def clear(self):
         """Forget everything."""
         with self._lock:

@@ -50,7 +50,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence]) -> str:
 
 
 def _harmless(cell):
-    return "'" + cell if isinstance(cell, str) and cell[:1] in tuple("=+-@") else cell
+    return "'" + cell if isinstance(cell, str) and cell[:1] in tuple("=+-@\t\r") else cell
 
 
 def bars(

@@ -14,11 +14,12 @@ from core.opening import Model
 from core.record.trace import Trace
 from core.store import ByteStore
 
+from .cachesize import cache_size
 from .passcost import Cost, cost
 from .withcache import held, lengths
 
 MOST = 32  # tokens that a text grows by
-GROWN = ByteStore(96 << 20)
+GROWN = ByteStore(32 << 20)
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class Growth:
         n_same, n_before: numbers in the cache after the prefill, and how many of them are the same
             bits at the end.
         stop: why it does not go on: "limit", "end" (an end token, which does not run), "context" or
-            "nonfinite".
+            "nonfinite" (of the next token, which is not among the ids).
     """
 
     ids: tuple[int, ...]
@@ -86,6 +87,11 @@ def weight_bytes(model: Model) -> int:
     return model.weights.nbytes
 
 
+def as_large(model: Model) -> int:
+    """At how many tokens a cache is as large as all weights."""
+    return -(-weight_bytes(model) // cache_size(model.config).per_token)
+
+
 def _grow(trace, n_new):
     cache = trace.cache.copy(max(0, min(n_new, trace.config.context - len(trace.ids))))
     ids, stop = _continue(trace, cache, n_new)
@@ -97,10 +103,14 @@ def _grow(trace, n_new):
 
 
 def _continue(trace, cache, n_new):
-    """Run each next token after the cache, which takes it up. -> all ids, why it stopped."""
+    """Run each next token after the cache, which takes it up; one whose numbers are not finite
+    leaves it again. -> all ids, why it stopped.
+    """
     ids, logits, model = list(trace.ids), trace.logits(), trace.model
     while True:
-        if not np.isfinite(logits).all():
+        if not (np.isfinite(logits).all() and _last_is_finite(cache)):
+            ids = ids[: max(len(ids) - 1, len(trace.ids))]
+            cache.length = len(ids)
             return ids, "nonfinite"
         id = int(np.argmax(logits))
         if id in model.tokenizer.end_ids:
@@ -111,6 +121,13 @@ def _continue(trace, cache, n_new):
             return ids, "context"
         logits = next_logits(model, [id], cache, trace.spec.edits)
         ids.append(id)
+
+
+@np.errstate(over="ignore", invalid="ignore")
+def _last_is_finite(cache):
+    """Whether the newest keys and values are, and short enough for their lengths to be."""
+    rows = (each[:, :, -1:] for each in held(cache))
+    return all(np.isfinite(lengths(each)).all() for each in rows)
 
 
 def _same(before, after):

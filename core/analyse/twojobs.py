@@ -11,7 +11,7 @@ from core.record.trace import Trace
 
 from .passcost import cost
 from .roofline import Point, measured
-from .withcache import Pass, room_for, timed
+from .withcache import Pass, room_for, timed, times
 
 LONG = 128  # tokens of the longer prefill
 LONGEST = 512  # tokens of the text that are read
@@ -38,6 +38,16 @@ class Jobs:
     def points(self) -> list[Point]:
         """The three on the roofline: "step", "text", "long"."""
         return [measured(name, getattr(self, name)) for name in ("step", "text", "long")]
+
+    @property
+    def times(self) -> dict[str, float]:
+        """How many times as much the long prefill takes as a step: "time", "flops", "bytes"."""
+        return times(self.long, self.step)
+
+    @property
+    def per_token(self) -> float:
+        """Seconds of the long prefill for each of its tokens."""
+        return self.long.seconds / self.n_long
 
 
 def measure(trace: Trace) -> Jobs:

@@ -31,6 +31,15 @@ class Pass:
     cost: Cost
 
 
+def times(one: Pass, other: Pass) -> dict[str, float]:
+    """How many times as much one pass takes as another: "time", "flops" and "bytes"."""
+    return {
+        "time": one.seconds / other.seconds,
+        "flops": one.cost.flops / other.cost.flops,
+        "bytes": one.cost.n_bytes / other.cost.n_bytes,
+    }
+
+
 @dataclass(frozen=True)
 class Step:
     """One step of decoding, both ways.

@@ -26,8 +26,9 @@ MOST = 400  # tokens of a continuation
 PATIENCE = 5.0  # seconds without a look after which nobody waits for it
 N_BEST = 8  # candidates that are kept of each step
 TOKEN_BYTES = 3_000  # of one Written, at most
-TEXTS = ByteStore(64 << 20)
-WAITING = ByteStore(160 << 20)  # generators with their caches, by their continuation
+TEXTS = ByteStore(24 << 20)
+WAITING = ByteStore(48 << 20)  # generators with their caches, by their continuation
+ANEW = itertools.count(1)  # numbers for `look` that nobody has used
 
 
 @dataclass(frozen=True)
@@ -104,9 +105,12 @@ class Continuation:
         return stop or ("limit" if n >= limit else None)
 
     def forget(self) -> None:
-        """Nobody waits any more; who still does says so with the next look."""
+        """Nobody waits any more, and what failed may be tried again; who still waits says so with
+        the next look.
+        """
         with _CHANGED:
             self._asked.clear()
+            self.error = None
 
     def ask(self, n: int) -> None:
         """Somebody wants to see n tokens, now."""
@@ -121,27 +125,41 @@ class Continuation:
         return bool(self._asked) and not self.has(max(self._asked))
 
     def write(self) -> None:
-        """One token more, in the thread of the writer."""
+        """One token more, in the thread of the writer; or one of those it has, where its generator
+        had to begin again.
+        """
         try:
-            if self._events is None:
-                self._events = WAITING.get(self._key, self._begin, lambda _: self._n_bytes)
-            event = next(self._events)
+            self._take(self._next())
         except Exception as error:  # a page says it: nobody listens here
+            self._drop()
             self.error = error
-            return
-        if event.stop == "nonfinite":
-            self.where = event.where
-            return
-        now = time.perf_counter()
-        self.tokens.append(_written(event, now - self._since))
-        self._since = now
 
     def rest(self) -> None:
         """Nobody waits: its generator may be dropped."""
         self._events = None
 
+    def _next(self):
+        if self._events is None:
+            self._events = WAITING.get(self._key, self._begin, lambda _: self._n_bytes)
+        return next(self._events)
+
     def _begin(self):
-        return itertools.islice(generate(self.spec), len(self.tokens), None)
+        return generate(self.spec)
+
+    def _take(self, event):
+        if event.stop:
+            self._drop()
+        if event.stop == "nonfinite":
+            self.where = event.where
+        elif event.step >= len(self.tokens):
+            now = time.perf_counter()
+            self.tokens.append(_written(event, now - self._since))
+            self._since = now
+
+    def _drop(self):
+        """Its generator has nothing more to give."""
+        WAITING.drop(self._key)
+        self._events = None
 
 
 def _written(event, took):
@@ -210,21 +228,31 @@ _WRITER: list[threading.Thread] = []  # at most one
 
 def _begin_to_write():
     if not _WRITER:
-        _WRITER.append(threading.Thread(target=_work, daemon=True))
-        _WRITER[0].start()
+        thread = threading.Thread(target=_work, daemon=True)
+        thread.start()  # where it cannot, nobody is the writer
+        _WRITER.append(thread)
 
 
 def _work():
     """One token of each that somebody waits for, again and again, until nobody does."""
-    while texts := _waited_for():
-        for text in texts:
-            with text.turn:
-                with _CHANGED:
-                    wanted = text.wanted()  # still: it may have taken a while to have a turn
-                if wanted:
-                    text.write()
-            with _CHANGED:
-                _CHANGED.notify_all()
+    try:
+        while texts := _waited_for():
+            for text in texts:
+                _write(text)
+    except BaseException:  # the next look begins another writer
+        with _CHANGED:
+            _WRITER.clear()
+        raise
+
+
+def _write(text):
+    with text.turn:
+        with _CHANGED:
+            wanted = text.wanted()  # still: it may have taken a while to have a turn
+        if wanted:
+            text.write()
+    with _CHANGED:
+        _CHANGED.notify_all()
 
 
 def _waited_for():

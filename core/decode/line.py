@@ -77,6 +77,11 @@ class Counted:
     spread: float
     deviation: float
 
+    @property
+    def apart(self) -> float:
+        """How far the count is from what is to be expected, on either side."""
+        return abs(self.count - self.expected)
+
 
 def counted(drawn: Draw, counts, n_first: int) -> tuple[Counted, ...]:
     """The counts [kept] of n draws beside what is to be expected: of the first tokens, and of all

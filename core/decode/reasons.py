@@ -2,6 +2,7 @@
 compares with. Knows stages and the spec's settings; no model, no text, no sentences.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -109,6 +110,23 @@ def fate(stage: Stage, found: Rule | None, seen, id: int) -> Fate:
         gone=gone,
         kept=bool(stage.scores[id] > -np.inf),
     )
+
+
+def overflows(stage: Stage, spec) -> bool:
+    """Whether a temperature above 0 is so small that scores divided by it leave float64."""
+    if stage.name != "temperature" or spec.temperature == 0:
+        return False
+    return stage.n_cut > 0 or shift(stage, spec) is not None
+
+
+def shift(stage: Stage, spec) -> float | None:
+    """The largest score, where it would leave float64 and is subtracted from all first; else None.
+    As in filters.temper.
+    """
+    if stage.name != "temperature" or spec.temperature == 0:
+        return None
+    largest = float(np.max(stage.before))
+    return None if math.isfinite(largest / spec.temperature) else largest
 
 
 def beyond(stage: Stage, k: int) -> int:

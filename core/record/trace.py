@@ -23,7 +23,7 @@ from core.store import ByteStore
 from .catalogue import catalogue_of
 
 READ_LIMIT = 256 << 20  # bytes of one array handed out
-LAYERS = ByteStore(256 << 20)  # opened layers of all traces
+LAYERS = ByteStore(232 << 20)  # opened layers of all traces
 TIMING = 160  # bytes of one time among `timings`: a number, its key and their place
 
 

@@ -28,8 +28,8 @@ ORDER = tuple(ORDERS)
 
 
 def values() -> dict:
-    """The fields of a RunSpec that decide how tokens are chosen. What a link asks for and core
-    refuses leaves the link.
+    """The fields of a RunSpec that decide how tokens are chosen. What a link asks for and core or
+    WHOLE refuses leaves the link.
     """
     return {name: _value(name) for name in USUAL}
 
@@ -42,6 +42,11 @@ def spec(of: RunSpec) -> RunSpec:
 def changed() -> list[str]:
     """The settings that are not the usual ones, by name."""
     return [name for name, value in values().items() if value != USUAL[name]]
+
+
+def listed(names) -> str:
+    """What some of them are called, beside each other."""
+    return text("settings.between").join(text(f"settings.{name}") for name in names)
 
 
 def put(**new) -> None:
@@ -73,7 +78,7 @@ def control(name: str, box=st) -> None:
     how |= {"on_change": lambda: put(**{name: st.session_state[key]})}
     if name in WHOLE:
         low = int(name == "max_new_tokens")
-        box.number_input(text(f"settings.{name}"), low, max(WHOLE[name], now), step=1, **how)
+        box.number_input(text(f"settings.{name}"), low, WHOLE[name], step=1, **how)
     else:
         low, high, step = SLIDERS[name]
         ends = min(low, now), max(high, now)
@@ -81,13 +86,18 @@ def control(name: str, box=st) -> None:
 
 
 def _value(name):
-    """What the session holds, as a number of the right kind; the usual value where it is none."""
+    """What the session holds, as a number of the right kind; the usual value where it is none, or
+    one that neither core nor the widget takes.
+    """
     held = session.get(name)
+    if held is None:
+        return USUAL[name]
     try:
-        value = held if held is None or name == "order" else type(USUAL[name])(held)
-        if value is not None:
-            RunSpec("model", ids=(0,), **{name: value})
+        value = held if name == "order" else type(USUAL[name])(held)
+        RunSpec("model", ids=(0,), **{name: value})
+        if value <= WHOLE.get(name, value):
             return value
     except (ValueError, OverflowError, SettingError):
-        session.settle(**{name: None})
+        pass
+    session.settle(**{name: None})
     return USUAL[name]

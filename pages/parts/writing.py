@@ -24,27 +24,37 @@ def limit() -> int:
 
 
 def look(spec, n: int, patient: bool = True) -> background.Continuation:
-    """The continuation of a spec of which the page wants to show n tokens; waits a moment for them.
-    What cannot be written is said, and the page ends there.
+    """The continuation of a spec of which the page wants to show n tokens; waits a moment for them,
+    if patient. What cannot be written is said then, and the page ends there.
     """
     again = session.get("again") or 0
     found = background.find(spec, again)
     wait = ONE_SECONDS if n - len(found.tokens) == 1 else WAIT_SECONDS
-    found = background.look(spec, n, run.COMPUTE, wait if patient else 0, again)
-    if isinstance(found.error, TokenwalkError):
-        run.notice(words.error(found.error), "error")
-        st.stop()
-    if found.error:
-        raise found.error
+    if not found.error:
+        found = background.look(spec, n, run.COMPUTE, wait if patient else 0, again)
+    if patient and found.error:
+        _refuse(found)
     return found
 
 
-def watch(draw, wanted) -> None:
+def _refuse(found):
+    """Say why it cannot be written, once: the next run of the page tries again."""
+    error = found.error
+    found.forget()
+    if isinstance(error, TokenwalkError):
+        said = words.error(error)
+    else:
+        said = words.html("loop.text.failed", reason=f"{type(error).__name__}: {error}")
+    run.notice(said, "error")
+    st.stop()
+
+
+def watch(draw, wanted, waiting: bool) -> None:
     """draw() now, and again as tokens come, until all are there; then the page runs once more.
 
-    wanted: pairs of a spec and how many tokens of it the page wants to show.
+    wanted: pairs of a spec and how many tokens of it the page wants to show. waiting: whether the
+    rest of the page was drawn without some of them.
     """
-    waiting = not _there(wanted)
     st.fragment(_watched, run_every=LOOK_SECONDS if waiting else None)(draw, wanted, waiting)
 
 
@@ -64,32 +74,35 @@ def _there(wanted):
 # ---- buttons -------------------------------------------------------------------------------------
 
 
-def buttons(texts, now, running: bool, done: bool, most: int) -> None:
+def buttons(texts, now, running: bool, done: bool, most: int, stopped=None, **place) -> None:
     """Run, one token more, stop, and start again. texts: those under way; now() -> how many tokens
     the page shows; running: whether more are on their way; done: whether there is nothing more to
-    come; most: where a run ends.
+    come; most: where a run ends; stopped() -> how many tokens a stop leaves, by default now();
+    place: what all but a stop put into the session besides.
     """
 
     def stop():
-        session.put(cell=now())
+        n = (stopped or now)()
+        session.put(cell=n)
+        session.below("at", n)
         for each in texts:
             each.forget()
 
     with st.container(horizontal=True, gap="small", key="writing_buttons"):
         for name, off, then in (
-            ("run", running or done, lambda: session.put(cell=most, at=None)),
-            ("step", running or done, lambda: session.put(cell=now() + 1, at=None)),
+            ("run", running or done, lambda: session.put(cell=most, **place)),
+            ("step", running or done, lambda: session.put(cell=now() + 1, **place)),
             ("stop", not running, stop),
-            ("again", False, _again),
+            ("again", False, lambda: _again(place)),
         ):
             kind = {"type": "primary"} if name == ("stop" if running else "run") else {}
             label = text(f"loop.text.{name}")
             st.button(label, key=f"writing_{name}", on_click=then, disabled=off, **kind)
 
 
-def _again():
+def _again(place):
     """From the beginning, measured anew: the same tokens, if nothing is changed."""
-    session.put(cell=None, at=None, again=(session.get("again") or 0) + 1)
+    session.put(cell=None, again=next(background.ANEW), **place)
 
 
 # ---- the text ------------------------------------------------------------------------------------
@@ -133,17 +146,20 @@ def strip(tokenizer, before, ids, probs, *, key: str, pick, selected, scale=True
 def why(found, n: int, model, limited: int | None = None) -> str | None:
     """Why a text goes no further than n tokens, as HTML; None where it may."""
     reason = found.why(n, limit() if limited is None else limited)
-    if reason is None:
-        return None
-    values = {"n": n}
+    last = found.tokens[n - 1].id if n else None
+    return reason and because(reason, model, last, found.where)
+
+
+def because(reason: str, model, id: int | None = None, where=None) -> str:
+    """A reason of `Continuation.why` as HTML. id: the last token; where: what was not finite."""
+    values = {}
     if reason == "end":
-        id = found.tokens[n - 1].id
-        values |= {"token": Token(model.tokenizer.display(id)), "id": id}
+        values = {"token": Token(model.tokenizer.display(id)), "id": id}
     elif reason == "nonfinite":
-        op, layer = found.where
-        values |= {"op": op, "layer": "–" if layer is None else layer}
+        op, layer = where
+        values = {"op": op, "layer": "–" if layer is None else layer}
     elif reason == "context":
-        values |= {"context": f"{model.config.context:,}"}
+        values = {"context": f"{model.config.context:,}"}
     return words.html(f"loop.text.why_{reason}", **values)
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from tests.browser import harness
 
+MOST_TESTS = 12  # in one tab, whose memory grows with each
 SIZE = {"width": 1440, "height": 900}
 
 
@@ -63,7 +64,8 @@ def visit(context, server, resting):
     shared = context
     yield new
     for tab in tabs:
-        if tab.page.is_closed() or tab.page.context is not shared:
+        tab.n_tests += 1
+        if tab.page.is_closed() or tab.page.context is not shared or tab.n_tests > MOST_TESTS:
             tab.close()
         else:
             tab.rest()

@@ -122,6 +122,7 @@ class Reader:
     def __init__(self, context, address: str):
         self.address, self.page = address, context.new_page()
         self.errors: list[str] = []
+        self.n_tests = 0
         self.hosts: set[str] = set()
         self.page.set_default_timeout(30_000)
         self.page.add_init_script(WATCH)

@@ -5,7 +5,7 @@ comparison and the two jobs run.
 import numpy as np
 import pytest
 
-from core import RunSpec, generate, run
+from core import Edit, RunSpec, generate, run
 from core.analyse import bothways, growing, twojobs
 from core.analyse.agreement import Agreement
 from core.analyse.cachesize import as_held, cache_size
@@ -13,6 +13,7 @@ from core.analyse.growing import grow, spent
 from core.analyse.passcost import Cost, cost
 from core.analyse.withcache import Pass, Step
 from core.model.cache import KVCache
+from tests import tiny as tinies
 from tests.conftest import SMOLLM
 from tests.core.conftest import EACH_CASE, IDS
 
@@ -146,3 +147,41 @@ def test_the_two_jobs_cost_what_the_formula_says(tiny):
             point.name, point.flops, point.n_bytes,
         )  # fmt: skip
         assert not point.calculated and planned.calculated
+
+
+def overflowing(path, value):
+    """A tiny model and the token that it writes first after ids[0], whose own row is broken."""
+    arrays = tinies.arrays()
+    arrays["output.weight"] = arrays["token_embd.weight"].copy()
+    sound = run(RunSpec(tinies.build(path / "sound.gguf", tensors=arrays), ids=(258, 273, 34)))
+    first = int(np.argmax(sound.logits()))
+    assert first not in (258, 273, 34, *sound.model.tokenizer.end_ids)
+    arrays["token_embd.weight"][first] = value
+    return tinies.build(path / "broken.gguf", tensors=arrays)
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf])
+@np.errstate(all="ignore")
+def test_a_token_whose_numbers_are_not_finite_is_not_kept(tmp_path, value):
+    growth = grow(run(RunSpec(overflowing(tmp_path, value), ids=(258, 273, 34))), 4)
+    assert growth.stop == "nonfinite" and growth.ids == (258, 273, 34)
+    assert growth.cache.length == 3 == growth.key_lengths.shape[-1]
+    assert np.isfinite(growth.key_lengths).all() and np.isfinite(growth.value_lengths).all()
+    assert growth.n_same == growth.n_before
+
+
+@np.errstate(all="ignore")
+def test_a_token_whose_keys_overflow_is_not_kept(tiny):
+    """The second new token; the lengths of its keys are infinite before its scores are."""
+    trace = run(RunSpec(tiny.source.path.as_posix(), ids=(258, 273, 34)))
+    sound = grow(trace, 4)
+    assert sound.n_steps > 3
+    huge = Edit("attn.k", layer=1, position=4, kind="scale", value=1e25)
+    growth = grow(run(RunSpec(trace.spec.model, ids=trace.ids, edits=(huge,))), 4)
+    assert growth.stop == "nonfinite" and growth.ids == sound.ids[:4]
+    assert growth.cache.length == 4 and np.isfinite(growth.key_lengths).all()
+
+
+def test_where_a_cache_is_as_large_as_the_weights(smollm):
+    n = growing.as_large(smollm)
+    assert (n - 1) * 46_080 < smollm.weights.nbytes <= n * 46_080

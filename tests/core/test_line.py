@@ -95,3 +95,8 @@ def test_many_rolls_spread_as_the_binomial_distribution_says():
         found.append(first.deviation)
         assert rolls(made, spec, 0, 1)[made.place] == 1
     assert abs(np.mean(found)) < 4 / sqrt(400) and 0.75 < np.var(found) < 1.3
+
+
+def test_a_count_is_as_far_off_on_either_side():
+    for counts in ([50, 50, 0, 0, 0, 0], [30, 70, 0, 0, 0, 0]):
+        assert counted_at(drawn(0.5), np.array(counts), 0).apart == pytest.approx(10)

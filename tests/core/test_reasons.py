@@ -139,3 +139,14 @@ def test_what_each_seed_draws():
         alone = [choose(SCORES, [], spec_of(seed=n, **settings), 2) for n in range(5, 45)]
         assert by_seed(made, spec, 2, range(5, 45)) == alone
         assert len(set(alone)) == (1 if made.greedy else 3)
+
+
+def test_a_temperature_too_small_for_the_scores_overflows():
+    def tempered(scores, temperature):
+        return stage_of("temperature", np.array(scores), temperature=temperature)
+
+    assert reasons.shift(*tempered([20.0, 3.0], 1e-308)) == 20
+    assert reasons.shift(*tempered([0.5, -3.0], 1e-308)) is None
+    assert reasons.overflows(*tempered([0.5, -3.0], 1e-308))
+    for temperature in (0.0, 0.01, 1.0, 2.0):
+        assert not reasons.overflows(*tempered([20.0, 3.0], temperature))

@@ -102,3 +102,11 @@ def test_a_key_that_is_made_while_it_is_being_made_counts_once():
 
     store.get("a", make, lambda value: 3)
     assert store.nbytes == 3
+
+
+def test_one_value_can_be_dropped_and_one_that_is_not_there_is_no_matter():
+    store = ByteStore(10)
+    put(store, "a"), put(store, "b")
+    for _ in range(2):
+        store.drop("a")
+    assert "a" not in store and "b" in store and store.nbytes == 1

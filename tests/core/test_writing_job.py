@@ -127,8 +127,17 @@ def test_one_whose_generator_had_to_go_continues_with_the_same_tokens(path, monk
     monkeypatch.setattr(background, "WAITING", ByteStore(1))
     text = background.look(spec(path), 4, wait=10)
     writer_has_ended()
-    background.look(spec(path), 9, wait=10)
+    turn = Slowly()
+    background.look(spec(path), 9, turn, wait=10)
     assert [t.id for t in text.tokens] == [e.id for e in events(spec(path), 9)]
+    assert turn.n >= 9  # those that it had are each a turn, too
+
+
+def test_a_text_that_has_ended_keeps_no_generator(path):
+    end = next(t for t in range(2000) if ends(path, t))
+    assert background.look(spec(path, seed=end), 400, wait=30).ended
+    writer_has_ended()
+    assert background.WAITING.nbytes == 0
 
 
 def test_started_again_it_is_another_with_the_same_tokens(path):
@@ -174,6 +183,40 @@ def test_what_fails_is_kept_for_the_reader(path, monkeypatch):
     monkeypatch.setattr(background, "generate", lambda spec: iter([1 / 0 for _ in "x"]))
     text = background.look(spec(path), 5, wait=10)
     assert isinstance(text.error, ZeroDivisionError) and text.ended
+
+
+def test_what_has_failed_can_be_tried_again(path, monkeypatch):
+    def breaks(spec):
+        yield from events(spec, 3)[:2]
+        raise MemoryError
+
+    monkeypatch.setattr(background, "generate", breaks)
+    text = background.look(spec(path), 5, wait=10)
+    assert isinstance(text.error, MemoryError) and len(text.tokens) == 2
+    monkeypatch.setattr(background, "generate", generate)
+    text.forget()
+    assert background.look(spec(path), 5, wait=10) is text and text.error is None
+    assert [t.id for t in text.tokens] == [e.id for e in events(spec(path), 5)]
+
+
+def test_a_thread_that_cannot_be_started_stops_nobody_else(path, monkeypatch):
+    def full(thread):
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(threading.Thread, "start", full)
+        with pytest.raises(RuntimeError):
+            background.look(spec(path), 2)
+    assert len(background.look(spec(path), 2, wait=10).tokens) == 2
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_writer_that_breaks_is_followed_by_another(path, monkeypatch):
+    with monkeypatch.context() as patched:
+        patched.setattr(background.Continuation, "write", lambda self: 1 / 0)
+        background.look(spec(path), 2)
+        writer_has_ended()
+    assert len(background.look(spec(path), 2, wait=10).tokens) == 2
 
 
 def test_a_turn_that_others_have_is_waited_for(path):

@@ -10,7 +10,8 @@ import streamlit as st
 
 import lessons
 from core import RunSpec, run
-from pages.views.loop import beams, beams_run
+from core.errors import PromptError
+from pages.views.loop import beams, beams_node, beams_run
 from tests.conftest import SMOLLM
 from tests.pages import reader
 from tests.pages.test_draw_view import rows
@@ -109,11 +110,11 @@ def test_a_search_that_is_stopped_shows_what_it_has_and_goes_on(smollm, lang, mo
     beams_run.DONE.clear()
     taken, step = [], beams_run.step
 
-    def interrupted(name, key, begin):
+    def interrupted(name, *how):
         if taken.count("search") == 2:
             st.stop()  # as when a reader presses a button meanwhile
         taken.append(name)
-        return step(name, key, begin)
+        return step(name, *how)
 
     monkeypatch.setattr(beams_run, "step", interrupted)
     app = open_view(lang=lang, prompt="The colour of the sky is", at=4)
@@ -161,3 +162,51 @@ def test_the_answer_is_there_after_a_search_with_open_cover(smollm):
     app.session_state["n_beams"], app.session_state["moved"] = "2", True
     shown = reader.text(app.run())
     assert not app.exception and not re.search(r"sum of –", shown)
+
+
+@EACH_LANGUAGE
+def test_a_search_that_fails_is_not_taken_for_a_whole_one(smollm, lang, monkeypatch):
+    beams_run.DONE.clear()
+    search = beams.beam_search
+
+    def failing(*how):
+        yield next(search(*how))
+        raise PromptError("prompt_too_long", n_tokens=9, limit=8)
+
+    monkeypatch.setattr(beams, "beam_search", failing)
+    app = reader.open_page("loop", op="beams", lang=lang, prompt="The colour of", at=3)
+    said = reader.notices(app, "error")
+    assert len(said) == 1 and "9" in said[0] and not app.exception
+    assert reader.notices(app.run(), "error") == said
+    monkeypatch.setattr(beams, "beam_search", search)
+    assert len(tree(app.run())["columns"]) == 3 and not reader.notices(app, "error")
+
+
+def test_a_search_without_levels_has_no_answer(smollm, monkeypatch):
+    beams_run.DONE.clear()
+    monkeypatch.setattr(beams, "beam_search", lambda *_: iter(()))
+    app = open_view(prompt="The colour of", at=2)
+    app.session_state["reveal"] = True
+    assert not app.run().exception
+    beams_run.DONE.clear()
+
+
+def test_a_search_whose_iterator_had_to_go_ends_with_the_same_tree(smollm, monkeypatch):
+    whole = tree(open_view(prompt="One two", at=3))
+    beams_run.DONE.clear()
+    step = beams_run.step
+
+    def forgetful(*how):
+        beams_run.WAITING.clear()
+        return step(*how)
+
+    monkeypatch.setattr(beams_run, "step", forgetful)
+    assert tree(open_view(prompt="One two", at=3)) == whole
+    assert not beams_run.WAITING.nbytes
+
+
+def test_where_a_longer_text_turns_the_keys_no_pass_is_laid_beside(smollm, monkeypatch):
+    monkeypatch.setattr(beams_node, "may_differ", lambda config: True)
+    app = open_view(at=2)
+    assert "beams_check" not in [button.key for button in app.button]
+    assert reader.verdict(app) is None

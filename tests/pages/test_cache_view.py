@@ -117,3 +117,16 @@ def test_the_answer_compares_with_the_weights(smollm, lang):
     n = -(-smollm.weights.nbytes // 46_080)
     assert f"{n:,}" in shown and n > smollm.config.context
     assert lessons.text(lang, "cache.grow.beyond") in shown
+
+
+@EACH_LANGUAGE
+def test_a_token_whose_numbers_overflow_ends_the_text(lang, tmp_path, monkeypatch):
+    arrays = tiny.arrays()
+    arrays["output.weight"] = arrays["token_embd.weight"].copy()
+    prompt = run(RunSpec(tiny.build(tmp_path / "sound.gguf", tensors=arrays), prompt="the cat"))
+    arrays["token_embd.weight"][int(np.argmax(prompt.logits()))] = np.nan
+    path = tiny.build(tmp_path / "broken.gguf", tensors=arrays)
+    monkeypatch.setenv("TOKENWALK_MODELS", path)
+    app = open_view(model="broken", prompt="the cat", lang=lang)
+    assert reader.notices(app)[0] == lessons.text(lang, "cache.grow.stop_nonfinite", n=0)
+    assert len(strips(app)[0]["tokens"]) == len(prompt.ids)

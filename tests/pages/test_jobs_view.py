@@ -13,6 +13,7 @@ from core.analyse.passcost import cost
 from core.analyse.roofline import Limits
 from core.analyse.twojobs import Jobs
 from core.analyse.withcache import Pass
+from pages.views.cache import units
 from tests.pages import reader
 from tests.pages.cachetables import number_list, rows
 
@@ -85,3 +86,22 @@ def test_a_long_text_is_cut_and_that_is_said(smollm):
     app = open_view(model="smollm2-135m-instruct", prompt="word " * 600)
     n = len(smollm.tokenizer.encode("word " * 600))
     assert lessons.text("en", "cache.jobs.bounded", n=512, n_all=n) in reader.text(app)
+
+
+@pytest.mark.parametrize(
+    "shown, wanted",
+    [
+        (units.amount(999.4e6, "FLOP"), "999 MFLOP"),
+        (units.amount(999.7e6, "FLOP"), "1 GFLOP"),
+        (units.amount(999.7, "B/s"), "1 kB/s"),
+        (units.amount(999.9e12, "FLOP"), "1 PFLOP"),
+        (units.amount(12.34, "FLOP"), "12.3 FLOP"),
+        (units.ms(0.9994), "999 ms"),
+        (units.ms(0.9998), "1,000 ms"),
+        (units.size(1023), "1,023 B"),
+        (units.size(1024 * 1024 - 1), "1.0 MiB"),
+        (units.size(46_080), "45.0 KiB"),
+    ],
+)
+def test_what_rounds_to_the_next_unit_is_written_in_it(shown, wanted):
+    assert shown == wanted

@@ -13,6 +13,7 @@ END = 2
 TYPED = "the cat<|im_end|>and"
 
 
+SHOWS_IDS = [name for name in reader.PAGES if name not in ("loop", "cache")]
 STRIP = {"atlas": {"op": "effect"}, "lens": {"op": "parts"}}  # a view that shows all tokens
 
 
@@ -45,7 +46,7 @@ def test_a_marker_in_the_text_brings_the_switch_which_is_off(visit, name, langua
     assert switch.value is False
     assert switch.label == lessons.text(language, "sidebar.control")
     assert switch.help == lessons.text(language, "sidebar.control_help")
-    assert END not in ids(app)
+    assert name not in SHOWS_IDS or END not in ids(app)
 
 
 @EACH_PAGE
@@ -55,7 +56,7 @@ def test_any_other_text_does_not(visit, name, prompt):
     assert not switches(app) and "control" not in app.query_params
 
 
-@EACH_PAGE
+@pytest.mark.parametrize("name", SHOWS_IDS)
 def test_switched_on_the_marker_is_one_token_everywhere(visit, name):
     app = visit(name)
     literal = ids(app)

@@ -12,6 +12,7 @@ from tests.conftest import SMOLLM
 from tests.pages import reader
 
 EACH_LANGUAGE = pytest.mark.parametrize("lang", lessons.LANGUAGES)
+EACH_VIEW = pytest.mark.parametrize("op", ["stages", "draw", "orders"])
 PROMPT = "The capital of France is"
 
 
@@ -173,3 +174,31 @@ def test_chat_mode_shows_the_answer_to_come(smollm):
     app = open_view(mode="chat", prompt="What is the capital of France?", temperature=0.7)
     assert "␣Paris" not in str(charts(app)[0][0]["customdata"][0])
     assert len(cards(app)) == 2
+
+
+@EACH_LANGUAGE
+def test_a_temperature_too_small_for_the_scores_is_said(logits, lang):
+    app = open_view(lang=lang, temperature=1e-308, cell=int(logits.argmax()))
+    shown = reader.text(app)
+    assert len(cards(app)) == 2
+    said = lessons.text(lang, "sampling.stages.overflows")
+    assert said in shown and "(z − max(z)) / T" in shown
+    top = f"{logits.max():.4f}"
+    assert f"({top} − {top}) / 1e-308 = 0.0000" in shown
+    assert "49,152" in shown
+
+
+@EACH_VIEW
+def test_a_number_beyond_what_the_widgets_take_leaves_the_link(smollm, op):
+    app = open_view(op=op, seed=2**53, max_new_tokens=401, top_k=1_000_001)
+    for name in ("seed", "max_new_tokens", "top_k"):
+        assert app.session_state[name] is None and name not in app.query_params
+    app = open_view(op=op, seed=2**31, top_k=1_000_000)
+    assert app.query_params["seed"] in ("2147483648", ["2147483648"])
+
+
+@EACH_LANGUAGE
+def test_settings_are_listed_as_the_language_does(smollm, lang):
+    app = open_view(op="draw", lang=lang, min_p=0.1, top_k=5)
+    names = [lessons.text(lang, f"settings.{name}") for name in ("top_k", "min_p")]
+    assert lessons.text(lang, "settings.between").join(names) in reader.text(app)

@@ -43,7 +43,7 @@ def _n_new():
 def _answer(trace, here: CacheSize):
     """At which length the cache is as large as the weights."""
     weights = growing.weight_bytes(trace.model)
-    n = -(-weights // here.per_token)
+    n = growing.as_large(trace.model)
     fits = "inside" if n <= trace.config.context else "beyond"
     return {
         "weights": units.size(weights),

@@ -38,14 +38,14 @@ def _answer(trace):
         with st.spinner(text(f"{HERE}.measuring")):
             jobs = run.compute(twojobs.measure, trace)
         kept.put("jobs", trace.key, jobs)
-    step, long = jobs.step, jobs.long
+    times = {name: f"{value:.3g}" for name, value in jobs.times.items()}
     return {
-        "long_time": units.ms(long.seconds),
-        "step_time": units.ms(step.seconds),
-        "times": f"{long.seconds / step.seconds:.3g}",
-        "flops": f"{long.cost.flops / step.cost.flops:.3g}",
-        "bytes": f"{long.cost.n_bytes / step.cost.n_bytes:.3g}",
-        "per_token": units.ms(long.seconds / jobs.n_long),
+        "long_time": units.ms(jobs.long.seconds),
+        "step_time": units.ms(jobs.step.seconds),
+        "times": times["time"],
+        "flops": times["flops"],
+        "bytes": times["bytes"],
+        "per_token": units.ms(jobs.per_token),
     }
 
 

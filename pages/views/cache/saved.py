@@ -36,14 +36,12 @@ def _answer(trace, ids, steps):
     if len(steps) < 2:
         steps = run.compute(_last, trace, ids)
     last = steps[-1]
-    cached, whole = last.cached, last.whole
+    times = withcache.times(last.whole, last.cached)
     return {
         "n_again": last.n_after,
-        "flops": f"{whole.cost.flops / cached.cost.flops:.3g}",
-        "bytes": f"{whole.cost.n_bytes / cached.cost.n_bytes:.3g}",
-        "time": f"{whole.seconds / cached.seconds:.3g}",
-        "with": units.ms(cached.seconds),
-        "without": units.ms(whole.seconds),
+        **{name: f"{value:.3g}" for name, value in times.items()},
+        "with": units.ms(last.cached.seconds),
+        "without": units.ms(last.whole.seconds),
     }
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 import streamlit as st
 
 from core.analyse import source
+from core.analyse.cachesize import cache_size
 from core.decode import beside, tree
 from core.decode.beam import beam_search
 from core.decode.generate import generate
@@ -79,7 +80,7 @@ def _answer(trace):
     """The best text of the beams beside the greedy one."""
     race = _race(trace)
     blank = dict.fromkeys(("greedy", "beam", "greedy_sum", "beam_sum", "times", "n_alike"), "–")
-    if not (race.whole and race.greedy.n and race.levels[-1].finished):
+    if not (race.whole and race.greedy.n and race.levels and race.levels[-1].finished):
         return blank
     best = beams_table.most_probable(race)
     return {
@@ -132,11 +133,18 @@ def _work(trace, jobs, n, bar, said):
         done = len(beams_run.so_far(name, key).steps)
         if beams_run.so_far(name, key).whole:
             continue
-        while beams_run.step(name, key, begin):
+        while beams_run.step(name, key, begin, _n_bytes(trace, name)):
             done += 1
             share, what = (turn + min(done / n, 1)) / len(jobs), text(f"{HERE}.way_{name}")
             bar.progress(share, text(f"{HERE}.progress", what=what, n=done, last=n))
             said.html(f'<p class="tw-beams-now">{_best_so_far(trace, name)}</p>')
+
+
+def _n_bytes(trace, name):
+    """What a computation holds under way: keys and values of the text and of what it adds."""
+    n_beams, _, n = beams_settings.values()
+    here = cache_size(trace.config)
+    return here.of(len(trace.ids) + n * (1 + n_beams * (name == "search")))
 
 
 def _best_so_far(trace, name):
@@ -166,7 +174,7 @@ def _draw(trace):
     others = [each for each in settings.changed() if each != "max_new_tokens"]
     now = settings.values()
     values = {"temperature": f"{now['temperature']:g}", "seed": now["seed"]}
-    names = ", ".join(text(f"settings.{each}") for each in others) or text(f"{HERE}.usual")
+    names = settings.listed(others) or text(f"{HERE}.usual")
     words.caption(f"{HERE}.dice", names=names, **values)
     _grow(trace)
     race = _race(trace)

@@ -3,6 +3,7 @@
 import streamlit as st
 
 from core.analyse.agreement import compare
+from core.analyse.withcache import may_differ
 from core.decode import beside
 from core.decode.tree import path, score
 from pages.parts import charts, explanation, html, listing, run, session, words
@@ -70,6 +71,8 @@ def _worth(trace, race, way):
     made = f"{number(node.sum)} / {node.level}<sup>{raised}</sup>"
     key = "score" if node.state == "finished" else "score_if"
     lines = [(words.html(f"{HERE}.{key}"), f"{made} = <b>{worth}</b>")]
+    if may_differ(trace.config):  # from one pass the sum truly is another
+        return html.show(explanation.sums(lines, ""))
     own = (trace.key, tuple(each.id for each in way))
     if st.session_state.get("beams_checked") != own:
         html.show(explanation.sums(lines, ""))

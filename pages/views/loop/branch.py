@@ -45,12 +45,14 @@ def _nothing():
 def _both(trace, spec, found, at, wanted):
     other = fork.other(trace, found, at)
     ends = other in trace.model.tokenizer.end_ids
-    further = wanted - at - 1
-    whole = trace.config.context <= len(found.ids) + at  # no room behind the other token
-    if ends or whole or not further:
-        return Both(spec, found, at, other, wanted)
-    after = background.branched(found, at, other)
-    return Both(spec, found, at, other, wanted, after, writing.look(after, further))
+    full = trace.config.context <= len(found.ids) + at  # no room behind the other token
+    shut, further = "end" if ends else "context" if full else None, wanted - at - 1
+    if shut or not further:
+        return Both(spec, found, at, other, wanted, not found.has(wanted), shut)
+    after_spec = background.branched(found, at, other)
+    after = writing.look(after_spec, further)
+    running = not (found.has(wanted) and after.has(further))
+    return Both(spec, found, at, other, wanted, running, None, after_spec, after)
 
 
 def _values(trace, both):
@@ -88,7 +90,8 @@ def _wait(trace, found, spec, at):
     """The text has not come to the place of the fork."""
     if why := writing.why(found, len(found.tokens), trace.model):
         return run.notice(why)
-    writing.watch(lambda: html.show(f"<p>{words.html(f'{HERE}.wait')}</p>"), [(spec, at + 1)])
+    said = f"<p>{words.html(f'{HERE}.wait')}</p>"
+    writing.watch(lambda: html.show(said), [(spec, at + 1)], True)
 
 
 def _draw(trace, both, most):
@@ -97,8 +100,9 @@ def _draw(trace, both, most):
     running = both.running
     done = not running and (both.wanted >= most or both.ended)
     texts = [each for each in (both.found, both.after) if each]
-    writing.buttons(texts, lambda: both.n_shown, running, done, most)
-    writing.watch(lambda: branch_sides.texts(trace, both), both.asked)
+    how = {"stopped": lambda: both.n_stopped}
+    writing.buttons(texts, lambda: both.n_shown, running, done, most, **how)
+    writing.watch(lambda: branch_sides.texts(trace, both), both.asked, running)
     if not running:
         branch_sides.numbers(trace, both)
         branch_sides.curve(trace, both)
@@ -110,7 +114,8 @@ def _settings():
         settings.control(name, column)
     more = {*settings.changed()} - {*names}
     if more:
-        shown = ", ".join(text(f"settings.{name}") for name in sorted(more))
+        names = [text(f"settings.{name}") for name in sorted(more)]
+        shown = text("settings.between").join(names)
         words.caption(f"{HERE}.more_settings", names=shown)
 
 

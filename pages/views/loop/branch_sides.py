@@ -23,8 +23,10 @@ class Both:
 
     Attributes:
         found: the text; token `at` of it is exchanged for `other`. wanted: how many tokens of each
-            the page wants to show, from the prompt on. after: what follows the other token, and
-            after_spec what it is written by; None where nothing can.
+            the page wants to show, from the prompt on. running: whether something of that had not
+            come before its tokens were read here. shut: why nothing can follow the other token,
+            "end" or "context", or None. after: what follows the other token, and after_spec what
+            it is written by; None where nothing does.
     """
 
     spec: RunSpec
@@ -32,6 +34,8 @@ class Both:
     at: int
     other: int
     wanted: int
+    running: bool
+    shut: str | None = None
     after_spec: RunSpec | None = None
     after: background.Continuation | None = None
 
@@ -46,21 +50,25 @@ class Both:
         return [(self.spec, self.wanted)] + [(self.after_spec, self.further)] * bool(self.after)
 
     @property
-    def running(self) -> bool:
-        """Whether something wanted has not come."""
-        open_end = self.after is not None and not self.after.has(self.further)
-        return open_end or not self.found.has(self.wanted)
-
-    @property
     def ended(self) -> bool:
-        """Whether neither can go on."""
-        return self.found.ended and (self.after is None or self.after.ended)
+        """Whether neither can go on behind what is shown."""
+        if self.after is None:
+            return bool(self.shut) and _ended(self.found, self.wanted)
+        return _ended(self.found, self.wanted) and _ended(self.after, self.further)
 
     @property
     def n_shown(self) -> int:
         """Tokens of the longer one, from the prompt on."""
         after = len(self.after.tokens) if self.after else 0
         return min(self.wanted, max(len(self.found.tokens), self.at + 1 + after))
+
+    @property
+    def n_stopped(self) -> int:
+        """Tokens that a stop leaves, from the prompt on: those of the shorter one under way."""
+        under_way = [] if self.found.has(self.wanted) else [len(self.found.tokens)]
+        if self.after and not self.after.has(self.further):
+            under_way.append(self.at + 1 + len(self.after.tokens))
+        return max(min(under_way, default=self.n_shown), self.at + 2)
 
     @cached_property
     def original(self) -> told.Side:
@@ -72,6 +80,10 @@ class Both:
         """The branch."""
         tokens = self.after.tokens[: self.further] if self.after else ()
         return told.branch(self.found, self.at, self.other, tokens)
+
+
+def _ended(text, n):
+    return text.ended and len(text.tokens) <= n
 
 
 def texts(trace, both: Both) -> None:
@@ -146,12 +158,8 @@ def _ends(trace, both):
     n = min(both.wanted, len(both.found.tokens))
     one = writing.why(both.found, n, model) or more
     if both.after is None:
-        id = both.other
-        named = {"token": Token(model.tokenizer.display(id)), "id": id}
-        ends = id in model.tokenizer.end_ids
-        return one, words.html("loop.text.why_end", **named) if ends else words.html(
-            "loop.text.why_limit"
-        )
+        reason = both.shut or ("limit" if both.wanted >= writing.limit() else None)
+        return one, writing.because(reason, model, both.other) if reason else more
     left = writing.limit() - both.at - 1
     n = min(both.further, len(both.after.tokens))
     return one, writing.why(both.after, n, model, left) or more

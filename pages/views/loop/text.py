@@ -58,19 +58,25 @@ def _draw(trace, spec, found, wanted, most):
     _settings()
     ends = found.ended and len(found.tokens) <= wanted
     done = ends or wanted >= most
-    writing.buttons([found], lambda: _n(found, wanted), running, done, most)
-    writing.watch(lambda: _text(trace, found, wanted), [(spec, wanted)])
+    writing.buttons([found], lambda: _n(found, wanted), running, done, most, at=None)
+    writing.watch(lambda: _text(trace, found, wanted), [(spec, wanted)], running)
     n = _n(found, wanted)
-    at = None if running else session.below("at", n)
-    if running and (session.get("at") or n) < n:
-        at = session.get("at")
+    at = _at(n, running)
     if not running:
         _why(trace, found, n)
-        at = n - 1 if at is None and n else at
     if at is not None:
         text_card.show(trace, found, at)
     if not running and n > 1:
         _curves(trace, found.tokens[:n], at)
+
+
+def _at(n, running):
+    """The token of the card: the chosen one, if it is there; the last one when all are."""
+    at = session.get("at")
+    if running:
+        return at if at is not None and at < n else None
+    at = session.below("at", n)
+    return n - 1 if at is None and n else at
 
 
 def _n(found, wanted):

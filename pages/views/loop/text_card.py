@@ -25,6 +25,8 @@ def show(trace, found, at: int) -> None:
         html.show(_table(tokenizer, token))
         canvas.doors("written_doors", lambda id: _branch(at, int(id)), "branch")
         words.caption(f"{HERE}.card_caption", n=len(token.best))
+        if token.event.u is None:
+            words.caption(f"{HERE}.card_greedy")
         _own(trace, found, at)
         _saved(tokenizer, token)
         _check(trace, found, at)

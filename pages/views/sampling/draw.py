@@ -8,10 +8,11 @@ from core.analyse.output import ranking
 from core.decode import line
 from core.decode.sampling import Draw, draw, rolls
 from pages.parts import explanation, html, inputs, run, session, settings, strip, words
-from pages.parts.html import Token, number, percent
+from pages.parts.html import number, percent
 from pages.parts.views import Shown
 from pages.parts.words import text
 from pages.views.sampling import draw_figures
+from pages.views.sampling.tokens import token_of
 
 HERE = "sampling.draw"
 STEP = 0  # what is drawn here is the first token after the position
@@ -26,7 +27,7 @@ def view(trace, position: int) -> Shown:
     place = _chosen(drawn)
     return Shown(
         lambda: _draw(trace, position, drawn, spec, place),
-        {"top": _named(trace, drawn.ids[0]), "u": number(drawn.u or 0.0), "n_kept": _n(drawn)},
+        {"top": token_of(trace, drawn.ids[0]), "u": number(drawn.u or 0.0), "n_kept": _n(drawn)},
         lambda: run.compute(_answer, trace, drawn, spec),
         source.joined(source.of(draw, Draw.place_of, rolls), source.of(line.walked, line.counted)),
         lambda: _data(drawn, spec),
@@ -49,10 +50,6 @@ def _chosen(drawn) -> int:
     return int(places[0])
 
 
-def _named(trace, id):
-    return Token(trace.model.tokenizer.display(int(id)))
-
-
 def _n(drawn):
     return f"{drawn.n_kept:,}"
 
@@ -63,12 +60,11 @@ def _answer(trace, drawn, spec):
     (first, *_) = line.counted(drawn, counts, 1)
     if drawn.greedy:
         return {"expected": f"{MOST:,}", "spread": number(0, 1), "count": f"{MOST:,}", "apart": 0}
-    apart = first.count - first.expected
     return {
         "expected": number(first.expected, 1),
         "spread": number(first.spread, 1),
         "count": f"{first.count:,}",
-        "apart": number(abs(apart), 1),
+        "apart": number(first.apart, 1),
     }
 
 
@@ -114,8 +110,7 @@ def _controls():
         st.button(text(f"{HERE}.another"), key="draw_another", on_click=_another)
     others = [each for each in settings.changed() if each not in SHOWN]
     if others:
-        names = ", ".join(text(f"settings.{each}") for each in others)
-        words.caption(f"{HERE}.others", names=names)
+        words.caption(f"{HERE}.others", names=settings.listed(others))
 
 
 SHOWN = ("temperature", "top_p", "seed", "max_new_tokens")
@@ -128,7 +123,7 @@ def _another():
 
 def _greedy(trace, drawn, place):
     """No dice: the first of the order, and how many share its score."""
-    token = _named(trace, drawn.id)
+    token = token_of(trace, drawn.id)
     run.notice(words.html(f"{HERE}.greedy", token=token) + " " + _tied(drawn))
     draw_figures.listed(trace, drawn, place, None, FIRST)
 
@@ -139,7 +134,7 @@ def _tied(drawn):
 
 def _sentence(trace, drawn, spec):
     """What was drawn, in one line."""
-    token, code = _named(trace, drawn.id), f"default_rng([{spec.seed}, {STEP}]).random()"
+    token, code = token_of(trace, drawn.id), f"default_rng([{spec.seed}, {STEP}]).random()"
     values = {"token": token, "u": repr(drawn.u), "share": percent(drawn.prob), "n": _n(drawn)}
     said = words.html(f"{HERE}.said", seed=spec.seed, step=STEP, code=code, **values)
     html.show(f'<p class="tw-draw-said">{said}</p>')
@@ -163,7 +158,7 @@ def _explained(trace, drawn, place):
     start, stop = (float(each) for each in drawn.cumulative[place : place + 2])
     is_drawn = place == drawn.place
     with st.container(border=True, key="draw_explain"):
-        words.heading(f"{HERE}.piece", token=_named(trace, drawn.ids[place]), place=place + 1)
+        words.heading(f"{HERE}.piece", token=token_of(trace, drawn.ids[place]), place=place + 1)
         lines = [
             (words.html(f"{HERE}.score"), number(float(drawn.scores[drawn.ids[place]]))),
             (words.html(f"{HERE}.share"), f"{float(drawn.probs[place]):.12g}"),

@@ -4,6 +4,7 @@ from core.decode import line
 from pages.parts import charts, html, listing, session, style, words
 from pages.parts.html import Token, number
 from pages.parts.words import text
+from pages.views.sampling.tokens import token_of
 from viz.cumulative import Part, cumulative, rolled
 
 HERE = "sampling.draw"
@@ -17,7 +18,7 @@ def show(trace, drawn, place: int, n_first: int) -> None:
     _line(trace, drawn, place, line.pieces(drawn, n_first), "draw_line")
     if drawn.probs[place] < line.THIN and drawn.n_kept > 1:
         near = line.around(drawn, place)
-        token = Token(trace.model.tokenizer.display(int(drawn.ids[place])))
+        token = token_of(trace, drawn.ids[place])
         times = f"{1 / max(near[-1].stop - near[0].start, 1e-300):,.0f}"
         words.heading(f"{HERE}.near", token=token, times=times)
         _line(trace, drawn, place, near, "draw_near")

@@ -7,11 +7,12 @@ import streamlit as st
 from core.analyse import sampled, source
 from core.decode import sampling, twoorders
 from pages.parts import charts, html, run, session, settings, strip, style, words
-from pages.parts.html import Made, Token, number, percent, token
+from pages.parts.html import Made, number, percent, token
 from pages.parts.views import Shown
 from pages.parts.words import text
 from pages.views.embedding.products import short
 from pages.views.sampling import stages_card, stages_controls
+from pages.views.sampling.tokens import token_of
 from viz.pairs import pairs
 
 HERE = "sampling.orders"
@@ -77,10 +78,6 @@ def _example():
     settings.put(**EXAMPLE)
 
 
-def _named(trace, id):
-    return Token(trace.model.tokenizer.display(int(id)))
-
-
 def _why(trace, spec, found):
     """What differs, and why; or why nothing does."""
     first, second = found.first, found.second
@@ -91,7 +88,7 @@ def _why(trace, spec, found):
         said.append(words.html(f"{HERE}.could"))
     said.append(words.html(f"{HERE}.why_{found.why}", **values))
     key = "same_token" if first.draw.id == second.draw.id else "other_token"
-    tokens = {"first": _named(trace, first.draw.id), "second": _named(trace, second.draw.id)}
+    tokens = {"first": token_of(trace, first.draw.id), "second": token_of(trace, second.draw.id)}
     u = number(first.draw.u, 6) if not first.draw.greedy else ""
     said.append(words.html(f"{HERE}.{key}{'_greedy' * (not u)}", u=u, seed=spec.seed, **tokens))
     return html.paragraphs("\n\n".join(said))
@@ -106,7 +103,7 @@ def _column(trace, spec, each):
         kept = f"{stage.n_kept:,}", percent(stage.mass_kept)
         rows.append([stages_card.name(stage, spec), *kept])
     html.show(html.table(head, rows))
-    drawn = {"token": _named(trace, each.draw.id), "prob": percent(each.draw.prob)}
+    drawn = {"token": token_of(trace, each.draw.id), "prob": percent(each.draw.prob)}
     words.caption(f"{HERE}.{'taken' if each.draw.greedy else 'drawn'}", **drawn)
 
 
@@ -118,7 +115,7 @@ def _sets(trace, found):
     orders = {"first": found.first.order, "second": found.second.order}
     rows = []
     for name, ids in sets.items():
-        named = " ".join(token(_named(trace, id)) for id in ids[:FEW])
+        named = " ".join(token(token_of(trace, id)) for id in ids[:FEW])
         if len(ids) > FEW:
             rest = f"{len(ids) - FEW:,}"
             named = words.html(f"{HERE}.more", tokens=Made(named), n=rest)

@@ -7,10 +7,11 @@ import streamlit as st
 from core.analyse import sampled, source
 from core.decode import filters, sampling
 from pages.parts import charts, html, run, session, settings, strip, words
-from pages.parts.html import Token, percent
+from pages.parts.html import percent
 from pages.parts.views import Shown
 from pages.parts.words import text
 from pages.views.sampling import stages_card, stages_controls, stages_last
+from pages.views.sampling.tokens import token_of
 
 HERE = "sampling.stages"
 HOT = 1.5  # the temperature that the question asks about
@@ -22,7 +23,7 @@ def view(trace, position: int) -> Shown:
     spec = settings.spec(trace.spec)
     found = run.compute(sampled.stages, trace, position, spec)
     top = int(found[0].kept(1)[0])
-    values = {"top": _named(trace, top), "top_p": percent(found[0].probs[top]), "hot": f"{HOT:g}"}
+    values = {"top": token_of(trace, top), "top_p": percent(found[0].probs[top]), "hot": f"{HOT:g}"}
     return Shown(
         lambda: _draw(trace, position, spec, found, top),
         values | {"n_90": f"{found[0].n_holding(SHARE):,}"},
@@ -30,10 +31,6 @@ def view(trace, position: int) -> Shown:
         _code(),
         lambda: {f"{n}_{each.name}": each.scores for n, each in enumerate(_cards(found))},
     )
-
-
-def _named(trace, id):
-    return Token(trace.model.tokenizer.display(int(id)))
 
 
 def _code():
@@ -80,7 +77,7 @@ def _draw(trace, position, spec, found, top):
 def _off(found, spec):
     """What does nothing, in one line, and the order in which the others work."""
     names = [text(f"{HERE}.name_{stage.name}") for stage in found if not stage.active]
-    values = {"names": text(f"{HERE}.between").join(names), "order": spec.order}
+    values = {"names": text("settings.between").join(names), "order": spec.order}
     on = len(found) - 1 - len(names)
     key = ("off" if names else "all_on") if on else "all_are_off"
     words.caption(f"{HERE}.{key}", **values)

@@ -7,10 +7,11 @@ import streamlit as st
 
 from core.decode import reasons
 from pages.parts import charts, html, run, session, style, words
-from pages.parts.html import Token, percent, token
+from pages.parts.html import percent, token
 from pages.parts.words import text
 from pages.views.embedding.products import short
 from pages.views.sampling import stages_lines
+from pages.views.sampling.tokens import token_of
 from viz import stages as figure
 
 HERE = "sampling.stages"
@@ -69,10 +70,10 @@ def show(trace, number: int, stage, spec, seen, id: int) -> None:
             bars(trace, id, rows(stage, id), stage.name)
         with right:
             html.show(_kept(stage, spec, found))
-            html.show(stages_lines.show(stage, spec, found, fate, _named(trace, id)))
+            html.show(stages_lines.show(stage, spec, found, fate, token_of(trace, id)))
             if stage.name in stages_lines.PENALTIES:
                 html.show(_moved(trace, stage, seen))
-            elif stage.n_cut:
+            elif stage.n_cut and found:
                 html.show(_fallen(trace, stage, found))
 
 
@@ -105,10 +106,6 @@ def _beside(row, alone):
     return f"{percent(row.before)} → {text(f'{HERE}.cut') if row.cut else percent(row.after)}"
 
 
-def _named(trace, id):
-    return Token(trace.model.tokenizer.display(int(id)))
-
-
 # ---- what is said of a stage ---------------------------------------------------------------------
 
 
@@ -122,6 +119,8 @@ def _kept(stage, spec, found):
         said.insert(0, words.html(f"{HERE}.kept_all", of=f"{stage.n_kept:,}"))
     if stage.name == "top_k" and (n := reasons.beyond(stage, spec.top_k)):
         said.append(words.html(f"{HERE}.ties_top_k", n=f"{n:,}"))
+    if reasons.overflows(stage, spec):
+        said.append(words.html(f"{HERE}.overflows"))
     return "".join(f"<p>{line}</p>" for line in said)
 
 
@@ -169,7 +168,11 @@ def _fallen(trace, stage, found):
 
 def _line(trace, stage, found, id):
     fate = reasons.fate(stage, found, (), id)
-    return [token(_named(trace, id)), percent(fate.prob), stages_lines.measure(stage, fate.measure)]
+    return [
+        token(token_of(trace, id)),
+        percent(fate.prob),
+        stages_lines.measure(stage, fate.measure),
+    ]
 
 
 def _moved(trace, stage, seen):
@@ -179,7 +182,7 @@ def _moved(trace, stage, seen):
     for id in moved[:FEW]:
         fate = reasons.fate(stage, None, seen, id)
         change = f"{html.number(fate.before, 2)} → {html.number(fate.after, 2)}"
-        lines.append([token(_named(trace, id)), f"{fate.count:,}", change])
+        lines.append([token(token_of(trace, id)), f"{fate.count:,}", change])
     values = {"n": f"{len(moved):,}", "shown": len(lines)}
     said = f'<p class="tw-caption">{words.html(f"{HERE}.moved", **values)}</p>'
     return said + html.table(head, lines)

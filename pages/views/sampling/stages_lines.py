@@ -4,6 +4,7 @@ say; computes nothing itself.
 
 from html import escape
 
+from core.decode import reasons
 from pages.parts import words
 from pages.parts.html import number, token
 
@@ -20,19 +21,25 @@ FORMULAS = {  # as HTML
     "typical": "|−ln p − H| ≤ d",
 }
 ZERO = "z = max(z)"  # of temperature 0
+SHIFTED = "z′ = (z − max(z)) / T"  # of one so small that z / T overflows
 DIGITS = {"top_p": 6}  # of what is compared, where four say too little
 
 
 def show(stage, spec, found, fate, name: str) -> str:
     """Both lines as HTML. fate: of the token; name: what it is called."""
-    zero = stage.name == "temperature" and found
-    letters = f"<code>{ZERO if zero else FORMULAS[stage.name]}</code>"
+    letters = f"<code>{_formula(stage, spec, found)}</code>"
     verdict = _verdict(stage, found, fate)
     own = words.html(f"{HERE}.fate_{verdict}") if verdict else ""
     if verdict not in ("gone", "unseen"):
         own = f"<code>{escape(_numbers(stage, spec, found, fate))}</code> {own}"
     lines = letters, f"{token(name)} {own}"
     return "".join(f'<p class="tw-formula">{line}</p>' for line in lines)
+
+
+def _formula(stage, spec, found):
+    if stage.name == "temperature" and found:
+        return ZERO
+    return FORMULAS[stage.name] if reasons.shift(stage, spec) is None else SHIFTED
 
 
 def measure(stage, value: float) -> str:
@@ -46,7 +53,7 @@ def _verdict(stage, found, fate):
         return "gone"
     if stage.name in PENALTIES and not fate.count:
         return "unseen"
-    if found is None:
+    if found is None and fate.kept:
         return ""
     return "kept" if fate.kept else "cut"
 
@@ -74,6 +81,9 @@ def _changed(stage, spec, fate):
         return f"{score} − {_in_brackets(spec.presence_penalty)}"
     if stage.name == "frequency":
         return f"{score} − {fate.count} · {_in_brackets(spec.frequency_penalty)}"
+    if (largest := reasons.shift(stage, spec)) is not None:
+        taken = number(largest) if largest >= 0 else f"({number(largest)})"
+        score = f"({score} − {taken})"
     return f"{score} / {spec.temperature:g}"
 
 
