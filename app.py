@@ -18,7 +18,7 @@ os.environ.setdefault("TOKENWALK_CORES", str(os.cpu_count() or 1))
 
 import streamlit as st
 from starlette.middleware import Middleware
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
 
 CONTENT_SECURITY_POLICY = (
@@ -71,6 +71,19 @@ async def script(request):
     return Response(text, media_type="text/javascript", headers=kept)
 
 
+async def written(request):
+    """What comes of a text that a figure follows. 204 tells the browser to ask no more."""
+    from pages.parts import following
+
+    name, said = request.path_params["ticket"], request.headers.get("last-event-id")
+    first = said or request.query_params.get("first", "")
+    if not first.isdecimal() or following.ticket(name) is None:
+        return Response(status_code=204)
+    live = {"cache-control": "no-store", "x-accel-buffering": "no"}
+    stream = following.stream(name, int(first))
+    return StreamingResponse(stream, media_type="text/event-stream", headers=live)
+
+
 def warm_up():
     """Import what is heavy, open the model that a visitor sees first, and take all that out of
     garbage collection.
@@ -105,7 +118,11 @@ async def lifespan(app):
 
 app = st.App(
     "pages/frame.py",
-    routes=[Route("/api/health", health), Route("/canvas/{file}", script)],
+    routes=[
+        Route("/api/health", health),
+        Route("/canvas/{file}", script),
+        Route("/written/{ticket}", written),
+    ],
     middleware=[Middleware(SecurityHeaders)],
     lifespan=lifespan,
 )

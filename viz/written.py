@@ -11,7 +11,7 @@ import numpy as np
 from viz.payload import pack
 from viz.theme import luts
 
-LABELS = ("aria", "token", "prob", "before", "forked", "scale")
+LABELS = ("aria", "token", "prob", "before", "forked", "scale", "said", "reads")
 
 
 def written(
@@ -24,18 +24,21 @@ def written(
     selected: int | None = None,
     first: int = 0,
     forked: int | None = None,
-    running: bool = False,
+    follow: str | None = None,
+    values: Mapping[str, str] | None = None,
     labels: Mapping[str, str],
 ) -> bytes:
     """The payload. before: display texts of what stands in front and cannot be chosen. tokens, ids,
     probs and special run along the tokens that were written.
 
     probs: 0 to 1, or NaN where there is none; the colour of a token. first: the number of the first
-    token, for its name. forked: the token at which another text begins to differ. running: whether
-    more is to come.
+    token, for its name. forked: the token at which another text begins to differ. follow: where on
+    the server the tokens that are still to come are found, if more are. values: by name, what
+    stands in the line below the text.
     labels: "aria" names the tokens, "token" describes one with {token}, {id} and {position}, "prob"
     says its probability with {prob}, "before" names what stands in front, "forked" is said of that
-    token, "scale" names the colours; empty, they have no legend.
+    token, "scale" names the colours; empty, they have no legend. "said" is the line below, with the
+    names of values, and "reads" stands there before the first token; empty, there is no line.
     ValueError: unequal lengths, a number outside, a missing label.
     """
     _check(tokens, {"ids": ids, "probs": probs, "special": special}, labels)
@@ -50,7 +53,8 @@ def written(
         "selected": selected,
         "first": int(first),
         "forked": forked,
-        "running": bool(running),
+        "follow": follow,
+        "values": values and dict(values),
         "labels": dict(labels),
         "variant": "row",
     }

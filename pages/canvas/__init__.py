@@ -245,9 +245,12 @@ _written = _register("written", "chips.js")
 def written(payload: bytes, key: str, on_position=None) -> int | None:
     """Show a payload of viz.written; the chosen token, or None before a choice.
 
-    `on_position` is called as in `tokens`.
+    `on_position` is called as in `tokens`. A text that is followed makes the page run when it is
+    whole.
     """
-    return _written(data=payload, key=key, on_position_change=on_position or _ignore).position
+    chosen = on_position or _ignore
+    shown = _written(data=payload, key=key, on_position_change=chosen, on_whole_change=_ignore)
+    return shown.position
 
 
 # ---- the tree of a beam search -------------------------------------------------------------------

@@ -1,8 +1,11 @@
 // A text as it is written: a pale beginning, then tokens that are coloured by probability and can be
-// chosen. Knows the payload of viz/written.py; reports the position a reader chose. Knows no
-// tokenizer: display texts arrive visible.
+// chosen. Knows the payload of viz/written.py; reports the position a reader chose. A text that is
+// still being written is followed: its tokens come from the server one by one, without a run of the
+// page, and when the last has come the page is told. Knows no tokenizer: display texts arrive
+// visible.
 
 const NEAR = 40; // pixels from its end at which a box follows what is written
+const LOST_MS = 1000; // after which the page is run anew where a text can no longer be followed
 
 // Background and ink of each code, as CSS.
 function shadesOf(lut) {
@@ -28,36 +31,98 @@ function fillText(view) {
   const { meta, before, list, box, caret } = view;
   before.textContent = meta.before.join("");
   before.setAttribute("aria-label", meta.labels.before);
-  keepChips(view).forEach((chip, i) => {
-    if (chip.textContent !== meta.tokens[i]) chip.textContent = meta.tokens[i];
-    chip.classList.toggle("special", meta.special[i]);
-    chip.classList.toggle("forked", i === meta.forked);
-    chip.setAttribute("aria-label", nameOf(view, i).join(" · "));
-  });
+  keepChips(view).forEach((chip, i) => fillChip(view, chip, i));
   list.setAttribute("aria-label", meta.labels.aria);
-  caret.hidden = !meta.running;
-  box.classList.toggle("running", meta.running);
+  caret.hidden = !meta.follow;
+  box.classList.toggle("running", Boolean(meta.follow));
   view.scale.firstChild.textContent = meta.labels.scale;
   view.scale.classList.toggle("none", !meta.labels.scale);
+  say(view);
 }
 
-function colourText({ meta, host, holder, list, probs, luts, scale }) {
-  const theme = readTheme(host), shades = shadesOf(luts[theme.dark ? 1 : 0]);
+function fillChip(view, chip, i) {
+  const { meta } = view;
+  if (chip.textContent !== meta.tokens[i]) chip.textContent = meta.tokens[i];
+  chip.classList.toggle("special", meta.special[i]);
+  chip.classList.toggle("forked", i === meta.forked);
+  chip.setAttribute("aria-label", nameOf(view, i).join(" · "));
+}
+
+// The line below the text: what it has cost so far.
+function say({ meta, said }) {
+  said.textContent = meta.values ? fill(meta.labels.said, meta.values) : meta.labels.reads;
+}
+
+function colourText(view) {
+  const { host, holder, list, luts, scale } = view, theme = readTheme(host);
+  const shades = (view.shades = shadesOf(luts[theme.dark ? 1 : 0]));
   holder.style.setProperty("--faint", theme.faint);
   holder.style.setProperty("--edge", theme.line);
-  [...list.children].forEach((chip, i) => {
-    const known = !Number.isNaN(probs[i]), [back, ink] = shades[known ? codeOf(probs[i]) : 0];
-    chip.style.background = known ? back : "none";
-    chip.style.color = known ? ink : "";
-  });
+  [...list.children].forEach((chip, i) => colourChip(view, chip, i));
   const stops = [0, 64, 128, 191, 255].map((code) => shades[code][0]);
   scale.children[2].style.background = `linear-gradient(to right, ${stops.join()})`;
 }
 
+function colourChip({ probs, shades }, chip, i) {
+  const known = !Number.isNaN(probs[i]), [back, ink] = shades[known ? codeOf(probs[i]) : 0];
+  chip.style.background = known ? back : "none";
+  chip.style.color = known ? ink : "";
+}
+
+// ---- what is still to come ----------------------------------------------------------------------
+
+// The browser asks again by itself when an answer has ended, and says what it has.
+function followWriting(view) {
+  leave(view);
+  if (!view.meta.follow) return;
+  const source = (view.source = new EventSource(location.origin + view.meta.follow));
+  const whole = () => {
+    leave(view);
+    view.port.setTriggerValue("whole", true);
+  };
+  source.onmessage = ({ data }) => append(view, JSON.parse(data));
+  source.addEventListener("whole", whole);
+  source.onerror = () => {
+    if (source.readyState === EventSource.CLOSED) view.lost = setTimeout(whole, LOST_MS);
+  };
+}
+
+function leave(view) {
+  clearTimeout(view.lost);
+  view.source?.close();
+  view.source = null;
+}
+
+function append(view, { token, id, prob, special, values }) {
+  const { meta, list, probs } = view, i = meta.tokens.length;
+  meta.tokens.push(token);
+  meta.ids.push(id);
+  meta.special.push(special);
+  if (meta.labels.said) meta.values = values;
+  probs.push(prob);
+  const chip = makeChip(i);
+  list.append(chip);
+  fillChip(view, chip, i);
+  colourChip(view, chip, i);
+  chip.setAttribute("aria-selected", false);
+  chip.tabIndex = i ? -1 : 0;
+  say(view);
+  if (view.atEnd) follow(view);
+}
+
+// ---- reading ------------------------------------------------------------------------------------
+
+const isAtEnd = ({ box }) => box.scrollHeight - box.scrollTop - box.clientHeight < NEAR;
+
 // The box follows the writing while its end is in view; a choice is brought into view.
-function follow({ box, list, meta, choice }, atEnd) {
-  if (meta.running && atEnd) box.scrollTop = box.scrollHeight;
-  else if (list.children[choice.current]) scrollInside(box, list.children[choice.current]);
+function follow(view) {
+  if (view.meta.follow && view.atEnd) view.box.scrollTop = view.box.scrollHeight;
+  else bringChoice(view);
+}
+
+function bringChoice({ box, list, choice }) {
+  const chosen = list.children[choice.current];
+  if (chosen) scrollInside(box, chosen);
 }
 
 function showTip({ holder, tip }, view, chip) {
@@ -73,8 +138,11 @@ function listen(view) {
     list.addEventListener(name, (event) => showTip(view, view, chipOf(event)));
   }
   for (const name of ["pointerleave", "focusout"]) list.addEventListener(name, tip.hide);
-  box.addEventListener("scroll", tip.hide);
-  list.addEventListener("keydown", () => follow(view, false));
+  box.addEventListener("scroll", () => {
+    view.atEnd = isAtEnd(view);
+    tip.hide();
+  });
+  list.addEventListener("keydown", () => bringChoice(view));
 }
 
 function makeScale() {
@@ -87,28 +155,33 @@ function makeScale() {
 export default component((host, port) => {
   const holder = element("div", "written"), box = element("div", "box"), scale = makeScale();
   const before = element("span", "before"), list = element("span", "chips");
-  const caret = element("span", "caret");
+  const caret = element("span", "caret"), said = element("p", "said");
   before.setAttribute("role", "note");
   box.append(before, list, caret);
-  holder.append(box, scale);
+  holder.append(box, scale, said);
   host.append(holder);
   const choice = makeChoice(tellPython(port, "position"));
-  const view = { host, holder, box, before, list, caret, scale, choice, meta: null, probs: [] };
+  const view = { host, holder, box, before, list, caret, scale, said, choice };
+  Object.assign(view, { port, meta: null, probs: [], shades: null });
+  Object.assign(view, { source: null, lost: 0, atEnd: true });
   view.tip = makeTooltip(holder);
   listenToChips(view);
   listen(view);
   const stopTheme = watchTheme(host, () => colourText(view));
   return {
     update(meta, { probs, lut_light, lut_dark }) {
-      const atEnd = box.scrollHeight - box.scrollTop - box.clientHeight < NEAR;
-      Object.assign(view, { meta, probs: probs.data, luts: [lut_light.data, lut_dark.data] });
+      view.atEnd = isAtEnd(view);
+      Object.assign(view, { meta, probs: [...probs.data], luts: [lut_light.data, lut_dark.data] });
       fillText(view);
       colourText(view);
+      if (meta.follow && meta.selected === null) choice.drop();
       adoptChoice(view);
       showChoice(view);
-      follow(view, atEnd);
+      follow(view);
+      followWriting(view);
     },
     stop() {
+      leave(view);
       choice.stop();
       stopTheme();
     },

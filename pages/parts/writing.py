@@ -7,13 +7,13 @@ import streamlit as st
 from core.decode import background
 from core.errors import TokenwalkError
 from pages import canvas
-from pages.parts import html, run, session, settings, words
+from pages.parts import following, run, session, settings, words
+from pages.parts.following import piece
 from pages.parts.html import Token
 from pages.parts.words import text
 from viz.written import LABELS, written
 
-LOOK_SECONDS = 0.2  # between two looks at what has come
-WAIT_SECONDS = 0.15  # for tokens that come at once; what lasts longer is watched
+WAIT_SECONDS = 0.15  # for tokens that come at once; what lasts longer is followed
 ONE_SECONDS = 1.0  # for a single one
 BEFORE = 60  # tokens in front of a text that are shown
 
@@ -23,16 +23,16 @@ def limit() -> int:
     return min(settings.values()["max_new_tokens"], background.MOST)
 
 
-def look(spec, n: int, patient: bool = True) -> background.Continuation:
-    """The continuation of a spec of which the page wants to show n tokens; waits a moment for them,
-    if patient. What cannot be written is said then, and the page ends there.
+def look(spec, n: int) -> background.Continuation:
+    """The continuation of a spec of which the page wants to show n tokens; waits a moment for them.
+    What cannot be written is said then, and the page ends there.
     """
     again = session.get("again") or 0
     found = background.find(spec, again)
     wait = ONE_SECONDS if n - len(found.tokens) == 1 else WAIT_SECONDS
     if not found.error:
-        found = background.look(spec, n, run.COMPUTE, wait if patient else 0, again)
-    if patient and found.error:
+        found = background.look(spec, n, run.COMPUTE, wait, again)
+    if found.error:
         _refuse(found)
     return found
 
@@ -49,28 +49,6 @@ def _refuse(found):
     st.stop()
 
 
-def watch(draw, wanted, waiting: bool) -> None:
-    """draw() now, and again as tokens come, until all are there; then the page runs once more.
-
-    wanted: pairs of a spec and how many tokens of it the page wants to show. waiting: whether the
-    rest of the page was drawn without some of them.
-    """
-    st.fragment(_watched, run_every=LOOK_SECONDS if waiting else None)(draw, wanted, waiting)
-
-
-def _watched(draw, wanted, waiting):
-    if session.get("moved"):  # a token was chosen: the rest of the page shows it, too
-        st.rerun()
-    if waiting and _there(wanted):
-        st.rerun()
-    draw()
-
-
-def _there(wanted):
-    """Whether everything wanted has come; asking keeps the writer at it."""
-    return all([look(spec, n, patient=False).has(n) for spec, n in wanted])
-
-
 # ---- buttons -------------------------------------------------------------------------------------
 
 
@@ -85,6 +63,7 @@ def buttons(texts, now, running: bool, done: bool, most: int, stopped=None, **pl
         n = (stopped or now)()
         session.put(cell=n)
         session.below("at", n)
+        following.end()
         for each in texts:
             each.forget()
 
@@ -108,28 +87,37 @@ def _again(place):
 # ---- the text ------------------------------------------------------------------------------------
 
 
-def piece(tokenizer, id: int) -> str:
-    """A token in a running text: its spaces as such, unless it has nothing else; a line's end ends
-    the line.
-    """
-    shown = tokenizer.display(id)
-    spaced = shown.replace("␣", " ") if shown.strip("␣") else shown
-    return spaced.replace("⏎", "⏎\n")
-
-
 def pieces(tokenizer, ids) -> list[str]:
     """The last of some tokens in front of a text; three dots for what is left out."""
     shown = [piece(tokenizer, id) for id in ids[-BEFORE:]]
     return ["… ", *shown] if len(ids) > BEFORE else shown
 
 
-def strip(tokenizer, before, ids, probs, *, key: str, pick, selected, scale=True, **drawn) -> None:
+def strip(
+    tokenizer,
+    before,
+    ids,
+    probs,
+    *,
+    key,
+    pick,
+    selected,
+    scale=True,
+    wanted=None,
+    costs=None,
+    **drawn,
+) -> None:
     """Tokens behind those in front of them, coloured by probability.
 
     pick(number) is called before the next run when one is chosen. scale: whether that of the
-    colours stands below. drawn: what viz.written takes besides.
+    colours stands below. wanted: (spec, how many tokens of it, how many of those are here) of a
+    text that is being written: more come by themselves, and when all are there the page runs again.
+    costs: tokens of which the line below says what they cost; without, there is no line. drawn:
+    what viz.written takes besides.
     """
     control = set(tokenizer.special.values())
+    off = {"scale": not scale, "said": costs is None, "reads": costs is None}
+    labels = words.table("loop.text.strip", *LABELS)
     payload = written(
         pieces(tokenizer, before),
         [piece(tokenizer, id) for id in ids],
@@ -137,10 +125,16 @@ def strip(tokenizer, before, ids, probs, *, key: str, pick, selected, scale=True
         probs,
         special=[id in control for id in ids],
         selected=selected,
-        labels=words.table("loop.text.strip", *LABELS) | ({} if scale else {"scale": ""}),
+        labels={name: "" if off.get(name) else label for name, label in labels.items()},
+        follow=wanted and _followed(key, *wanted),
+        values=following.values(costs) if costs else None,
         **drawn,
     )
     canvas.written(payload, key, lambda: pick(st.session_state[key]["position"]))
+
+
+def _followed(key, spec, n, n_here):
+    return following.address(key, spec, n, session.get("again") or 0, n_here)
 
 
 def why(found, n: int, model, limited: int | None = None) -> str | None:
@@ -161,16 +155,3 @@ def because(reason: str, model, id: int | None = None, where=None) -> str:
     elif reason == "context":
         values = {"context": f"{model.config.context:,}"}
     return words.html(f"loop.text.why_{reason}", **values)
-
-
-def figures(tokens, speed: float) -> str:
-    """What a text has cost so far, as HTML."""
-    last = tokens[-1].event
-    return words.html(
-        "loop.text.figures",
-        n=len(tokens),
-        speed=f"{speed:.1f}",
-        first=html.number(tokens[0].took, 2),
-        positions=f"{last.n_cached:,}",
-        size=f"{last.cache_bytes / 1024:,.0f}",
-    )

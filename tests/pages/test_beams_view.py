@@ -177,6 +177,7 @@ def test_a_search_that_fails_is_not_taken_for_a_whole_one(smollm, lang, monkeypa
     app = reader.open_page("loop", op="beams", lang=lang, prompt="The colour of", at=3)
     said = reader.notices(app, "error")
     assert len(said) == 1 and "9" in said[0] and not app.exception
+    assert "beams_stop" not in [button.key for button in app.button]  # nothing is under way
     assert reader.notices(app.run(), "error") == said
     monkeypatch.setattr(beams, "beam_search", search)
     assert len(tree(app.run())["columns"]) == 3 and not reader.notices(app, "error")

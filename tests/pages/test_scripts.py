@@ -8,6 +8,7 @@ from starlette.testclient import TestClient
 import app
 from pages import canvas  # noqa: F401  (registers them)
 from pages.canvas import scripts
+from pages.parts import following
 
 
 def test_a_door_names_the_joined_script_by_its_text():
@@ -22,7 +23,7 @@ def test_a_door_names_the_joined_script_by_its_text():
     )
 
 
-def test_the_server_hands_out_these_scripts_and_no_file():
+def test_the_server_hands_out_these_scripts_and_no_file_or_text_that_nobody_follows():
     with TestClient(app.app) as client:
         for name, text in scripts.SCRIPTS.items():
             answer = client.get(f"{scripts.PATH}/{name}")
@@ -31,3 +32,5 @@ def test_the_server_hands_out_these_scripts_and_no_file():
             assert "immutable" in answer.headers["cache-control"]
         for other in ("matrix.js", "matrix.000000000000.js", "..%2f__init__.py"):
             assert client.get(f"{scripts.PATH}/{other}").status_code in (400, 404)
+        for nobody in ("nobody?first=0", "nobody", "nobody?first=-1"):  # asks no more after a 204
+            assert client.get(f"{following.PATH}/{nobody}").status_code == 204

@@ -21,9 +21,11 @@ def payload(**changes):
 
 
 def test_it_sends_what_it_was_given():
-    meta, arrays = payload(selected=1, first=4, forked=0, running=True)
+    more = {"follow": "/written/x?first=3", "values": {"n": "3"}}
+    meta, arrays = payload(selected=1, first=4, forked=0, **more)
     assert (meta["before"], meta["tokens"], meta["ids"]) == (["The"], TOKENS, IDS)
-    assert (meta["selected"], meta["first"], meta["forked"], meta["running"]) == (1, 4, 0, True)
+    assert (meta["selected"], meta["first"], meta["forked"]) == (1, 4, 0)
+    assert meta["follow"] == "/written/x?first=3" and meta["values"] == {"n": "3"}
     assert arrays["probs"][:2].tolist() == [0.25, 1.0] and arrays["probs"][2] != arrays["probs"][2]
     assert arrays["lut_light"].shape == (256, 3)
 

@@ -5,7 +5,7 @@ import streamlit as st
 from core.analyse import source
 from core.analyse import written as told
 from core.decode import background
-from pages.parts import html, inputs, run, session, settings, words, writing
+from pages.parts import inputs, run, session, settings, words, writing
 from pages.parts.html import Token, number, percent
 from pages.parts.views import Shown
 from pages.parts.words import text
@@ -47,12 +47,14 @@ def _both(trace, spec, found, at, wanted):
     ends = other in trace.model.tokenizer.end_ids
     full = trace.config.context <= len(found.ids) + at  # no room behind the other token
     shut, further = "end" if ends else "context" if full else None, wanted - at - 1
-    if shut or not further:
-        return Both(spec, found, at, other, wanted, not found.has(wanted), shut)
-    after_spec = background.branched(found, at, other)
-    after = writing.look(after_spec, further)
-    running = not (found.has(wanted) and after.has(further))
-    return Both(spec, found, at, other, wanted, running, None, after_spec, after)
+    texts = {"found": (found, wanted)}
+    after_spec = after = None
+    if further and not shut:
+        after_spec = background.branched(found, at, other)
+        after = writing.look(after_spec, further)
+        texts["after"] = (after, further)
+    growing = frozenset(name for name, (text, n) in texts.items() if not text.has(n))
+    return Both(spec, found, at, other, wanted, shut, after_spec, after, growing)
 
 
 def _values(trace, both):
@@ -90,19 +92,19 @@ def _wait(trace, found, spec, at):
     """The text has not come to the place of the fork."""
     if why := writing.why(found, len(found.tokens), trace.model):
         return run.notice(why)
-    said = f"<p>{words.html(f'{HERE}.wait')}</p>"
-    writing.watch(lambda: html.show(said), [(spec, at + 1)], True)
+    words.caption(f"{HERE}.wait")
+    branch_sides.before_the_fork(trace, spec, found, at)
 
 
 def _draw(trace, both, most):
     _settings()
     _choose(trace, both)
-    running = both.running
+    running = bool(both.growing)
     done = not running and (both.wanted >= most or both.ended)
     texts = [each for each in (both.found, both.after) if each]
     how = {"stopped": lambda: both.n_stopped}
     writing.buttons(texts, lambda: both.n_shown, running, done, most, **how)
-    writing.watch(lambda: branch_sides.texts(trace, both), both.asked, running)
+    branch_sides.texts(trace, both)
     if not running:
         branch_sides.numbers(trace, both)
         branch_sides.curve(trace, both)

@@ -23,10 +23,10 @@ class Both:
 
     Attributes:
         found: the text; token `at` of it is exchanged for `other`. wanted: how many tokens of each
-            the page wants to show, from the prompt on. running: whether something of that had not
-            come before its tokens were read here. shut: why nothing can follow the other token,
-            "end" or "context", or None. after: what follows the other token, and after_spec what
-            it is written by; None where nothing does.
+            the page wants to show, from the prompt on. shut: why nothing can follow the other
+            token, "end" or "context", or None. after: what follows the other token, and after_spec
+            what it is written by; None where nothing does. growing: which of the two, "found" and
+            "after", had not all of that before its tokens were read here.
     """
 
     spec: RunSpec
@@ -34,20 +34,15 @@ class Both:
     at: int
     other: int
     wanted: int
-    running: bool
     shut: str | None = None
     after_spec: RunSpec | None = None
     after: background.Continuation | None = None
+    growing: frozenset = frozenset()
 
     @property
     def further(self) -> int:
         """Tokens wanted behind the fork."""
         return self.wanted - self.at - 1
-
-    @property
-    def asked(self):
-        """What is still to be written, as `writing.watch` takes it."""
-        return [(self.spec, self.wanted)] + [(self.after_spec, self.further)] * bool(self.after)
 
     @property
     def ended(self) -> bool:
@@ -102,10 +97,25 @@ def texts(trace, both: Both) -> None:
         selected=both.at,
         forked=both.at,
         scale=False,
-        running=not both.found.has(both.wanted),
+        wanted=(both.spec, both.wanted, len(tokens)) if "found" in both.growing else None,
     )
     words.heading(f"{HERE}.branched", other=Token(shown(both.other)), token=now)
     _branch(trace, both)
+
+
+def before_the_fork(trace, spec, found, at: int) -> None:
+    """The text while it has not come to the place of the fork."""
+    tokens = found.tokens[: at + 1]
+    writing.strip(
+        trace.model.tokenizer,
+        found.ids,
+        [token.id for token in tokens],
+        [token.prob for token in tokens],
+        key="branch_original",
+        pick=lambda at: session.put(at=at, target=None),
+        selected=None,
+        wanted=(spec, at + 1, len(tokens)),
+    )
 
 
 def _branch(trace, both):
@@ -121,7 +131,7 @@ def _branch(trace, both):
         selected=0,
         first=both.at,
         forked=0,
-        running=both.after is not None and not both.after.has(both.further),
+        wanted=(both.after_spec, both.further, len(tokens)) if "after" in both.growing else None,
     )
 
 

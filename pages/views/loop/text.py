@@ -5,7 +5,7 @@ import streamlit as st
 from core.analyse import source
 from core.analyse import written as told
 from core.decode import generate
-from pages.parts import charts, html, run, session, settings, style, words, writing
+from pages.parts import charts, run, session, settings, style, words, writing
 from pages.parts.html import Made, Token, percent
 from pages.parts.views import Shown
 from pages.parts.words import text
@@ -59,8 +59,8 @@ def _draw(trace, spec, found, wanted, most):
     ends = found.ended and len(found.tokens) <= wanted
     done = ends or wanted >= most
     writing.buttons([found], lambda: _n(found, wanted), running, done, most, at=None)
-    writing.watch(lambda: _text(trace, found, wanted), [(spec, wanted)], running)
     n = _n(found, wanted)
+    _text(trace, spec, found, n, wanted if running else None)
     at = _at(n, running)
     if not running:
         _why(trace, found, n)
@@ -103,11 +103,10 @@ def _row(names):
 # ---- figures -------------------------------------------------------------------------------------
 
 
-def _text(trace, found, wanted):
-    """The text so far and what it cost: drawn again and again while it grows."""
-    n = _n(found, wanted)
-    tokens, running = found.tokens[:n], not found.has(wanted)
-    at = session.get("at") if (session.get("at") or 0) < n else None
+def _text(trace, spec, found, n, wanted):
+    """The first n tokens and what they cost. wanted: how many there will be, while it grows."""
+    tokens, at = found.tokens[:n], session.get("at")
+    shown = at if at is not None and at < n else None if wanted else n - 1
     writing.strip(
         trace.model.tokenizer,
         found.ids,
@@ -115,11 +114,10 @@ def _text(trace, found, wanted):
         [token.prob for token in tokens],
         key="loop_text",
         pick=lambda number: session.put(at=number),
-        selected=(n - 1 if at is None else at) if n else None,
-        running=running,
+        selected=shown if n else None,
+        wanted=wanted and (spec, wanted, n),
+        costs=tokens,
     )
-    said = writing.figures(tokens, told.speed(tokens)) if n else words.html(f"{HERE}.reads")
-    html.show(f'<p class="tw-caption">{said}</p>')
 
 
 def _why(trace, found, n):
