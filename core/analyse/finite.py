@@ -7,8 +7,7 @@ Reads a trace; no sentences but the error's code, no figures.
 import numpy as np
 
 from core.errors import nonfinite
-
-HIDING = {"attn.masked"}  # its infinities hide keys on purpose
+from core.model.axes import HIDING
 
 
 def check_stream(trace) -> None:
@@ -38,7 +37,7 @@ def _first_in_stream(trace):
     boundary = next(n for n, rows in enumerate(trace.stream) if not _finite(rows))
     layer = boundary - 1 if boundary else None
     ops = trace.catalogue.blocks[layer] if boundary else trace.catalogue.before
-    return next(op for op in ops if op not in HIDING and not _finite(trace.read(op, layer))), layer
+    return next(op for op in ops if op != HIDING and not _finite(trace.read(op, layer))), layer
 
 
 def _first_behind_blocks(trace, position):

@@ -123,9 +123,17 @@ def rank_of_text(trace, text: str) -> Candidate | None:
     A word that continues a sentence carries its own space, a piece of a word or of code does not:
     whichever of the two the model puts first is meant.
     """
-    readings = (trace.model.tokenizer.encode(spaced) for spaced in (text, " " + text.lstrip(" ")))
-    found = [candidate(trace, ids[0]) for ids in readings if ids]
-    return min((c for c in found if c.text.strip("␣")), key=lambda c: c.rank, default=None)
+    found = (candidate(trace, id) for id in readings(trace.model.tokenizer, text))
+    return min(found, key=lambda c: c.rank, default=None)
+
+
+def readings(tokenizer, text: str) -> list[int]:
+    """The first token of a text as it is and of the text with one space before it: two, or the one
+    that both have, or none where they show nothing.
+    """
+    spellings = (tokenizer.encode(spaced) for spaced in (text, " " + text.lstrip(" ")))
+    ids = dict.fromkeys(spelling[0] for spelling in spellings if spelling)
+    return [id for id in ids if tokenizer.display(id).strip("␣")]
 
 
 def _candidate(trace, logits, probs, rank, id):

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.decode.generate import next_logits
+from core.decode.generate import next_logits, room_for
 from core.model import rope
 from core.model.cache import KVCache
 from core.model.config import ModelConfig
@@ -113,12 +113,6 @@ def may_differ(config: ModelConfig) -> bool:
     return any(rope.depends_on_length(each) for each in config.ropes)
 
 
-def room_for(model: Model, n_tokens: int) -> KVCache:
-    """An empty cache for n tokens."""
-    c = model.config
-    return KVCache(c.n_layers, n_tokens, c.n_kv_heads, c.head_dim)
-
-
 def held(cache: KVCache) -> tuple[np.ndarray, np.ndarray]:
     """Keys (after RoPE) and values of all positions in a cache, where they lie: two read-only
     float32 [layer, kv_head, seq, head_dim]. A step adds rows behind them and changes none.
@@ -128,6 +122,7 @@ def held(cache: KVCache) -> tuple[np.ndarray, np.ndarray]:
     return keys, values
 
 
+@np.errstate(over="ignore", invalid="ignore")  # then a length is not finite, which is said
 def lengths(rows: np.ndarray) -> np.ndarray:
     """One number per key or value, its length: float32 [layer, kv_head, seq], read-only, of
     [layer, kv_head, seq, head_dim].

@@ -14,7 +14,7 @@ from core.decode.filters import log_softmax
 from core.run import RunSpec, run
 
 from .agreement import Agreement, compare
-from .output import ranking
+from .output import ranking, readings
 from .withcache import TOLERANCE
 
 
@@ -45,13 +45,13 @@ def again(text: Continuation, n: int) -> tuple[float, Agreement]:
 
 
 def reading(text: Continuation, n: int, asked: str, tokenizer) -> int | None:
-    """The first token of what a reader typed, with or without a space before it: whichever of the
-    two the model prefers in the place of token n. None where there is no such token.
+    """The first token of what a reader typed, in the reading that the model prefers in the place of
+    token n, as `rank_of_text`. None where there is no such token.
     """
-    spellings = (tokenizer.encode(typed) for typed in (asked, " " + asked.lstrip(" ")))
-    found = [ids[0] for ids in spellings if ids and tokenizer.display(ids[0]).strip("␣")]
-    scores = scores_of(text, n) if len(set(found)) > 1 else None
-    return max(found, key=lambda id: 0 if scores is None else scores[id], default=None)
+    found = readings(tokenizer, asked)
+    if len(found) < 2:
+        return found[0] if found else None
+    return max(found, key=scores_of(text, n).__getitem__)
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from core.run import prompt_ids
 from core.spec import RunSpec
 from core.store import ByteStore
 
-from .filters import descending, keep_top_k, softmax
+from .filters import descending, softmax
 from .generate import Event, generate
 
 MOST = 400  # tokens of a continuation
@@ -164,11 +164,12 @@ class Continuation:
 
 def _written(event, took):
     drawn, logits = event.draw, event.logits.astype(np.float64)
-    ids = descending(keep_top_k(logits, N_BEST))[:N_BEST]
-    probs, after = softmax(logits), softmax(drawn.scores)
-    best = tuple(Candidate(int(id), float(probs[id]), float(after[id])) for id in ids)
-    before = 0.0 if drawn.greedy else float(drawn.cumulative[drawn.place])
-    return Written(replace(event, draw=None, logits=None), best, drawn.place, before, took)
+    unchanged = np.array_equal(drawn.scores, logits)  # where nothing was set, often
+    probs = drawn.shares if unchanged else softmax(logits)
+    ids = descending(logits, N_BEST)
+    best = tuple(Candidate(int(id), float(probs[id]), float(drawn.shares[id])) for id in ids)
+    bare = replace(event, draw=None, logits=None)
+    return Written(bare, best, drawn.place, drawn.before, took)
 
 
 # ---- looking -------------------------------------------------------------------------------------

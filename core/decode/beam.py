@@ -17,11 +17,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from core.model.cache import KVCache
 from core.run import RunSpec, open_model, prompt_ids
 
 from .filters import log_softmax
-from .generate import fill, first_nonfinite, next_logits
+from .generate import fill, first_nonfinite, next_logits, room_for
 from .tree import Hypothesis, Level, Node, Rules, ranked, score
 
 
@@ -46,15 +45,12 @@ def beam_search(
     ids = prompt_ids(model, spec)
     n_new = min(spec.max_new_tokens, model.config.context - len(ids) + 1)
     search = _Search(rules, model.tokenizer, n_new)
-    passes, beams = _Passes(model, ids, n_new, spec.edits), [_Beam()]
+    passes, beams = _Passes(model, ids, n_new, spec), [_Beam()]
     for number in range(1, n_new + 1):
         start = time.perf_counter()
         scores = [passes.scores(beam) for beam in beams]
-        broken = [
-            beam for beam, row in zip(beams, scores, strict=True) if not np.isfinite(row).all()
-        ]
-        if broken:
-            where = first_nonfinite(model, [*ids, *broken[0].ids], spec)
+        where = passes.broken(beams, scores)
+        if where:
             level = search.broken(number, where, start)
         else:
             level = search.level(number, beams, scores, start)
@@ -83,23 +79,29 @@ class _Beam:
 class _Passes:
     """The model on one KV cache, whose rows after the prompt are those of the beam that is run."""
 
-    def __init__(self, model, ids, n_new, edits):
-        c = model.config
-        self.model, self.ids, self.edits = model, ids, edits
-        self.cache = KVCache(c.n_layers, len(ids) + n_new - 1, c.n_kv_heads, c.head_dim)
+    def __init__(self, model, ids, n_new, spec):
+        self.model, self.ids, self.spec = model, ids, spec
+        self.cache = room_for(model, len(ids) + n_new - 1)
 
     def scores(self, beam):  # -> [vocab]
         """What may follow a beam; its last token is run for it, or the prompt if it has none."""
-        cache = self.cache
+        cache, edits = self.cache, self.spec.edits
         if not beam.ids:
-            fill(self.model, self.ids, cache, self.edits)
-            return next_logits(self.model, self.ids[cache.length :], cache, self.edits)
+            fill(self.model, self.ids, cache, edits)
+            return next_logits(self.model, self.ids[cache.length :], cache, edits)
         cache.length = len(self.ids)
         for keys, values in beam.rows:
             cache.extend(keys, values)
-        scores = next_logits(self.model, [beam.ids[-1]], cache, self.edits)
+        scores = next_logits(self.model, [beam.ids[-1]], cache, edits)
         beam.rows += (cache.rows(cache.length - 1, cache.length),)
         return scores
+
+    def broken(self, beams, scores):
+        """Where the first text with scores that are not finite went wrong; None if none did."""
+        for beam, row in zip(beams, scores, strict=True):
+            if not np.isfinite(row).all():
+                return first_nonfinite(self.model, [*self.ids, *beam.ids], self.spec)
+        return None
 
 
 class _Search:

@@ -4,12 +4,13 @@ import codecs
 import hashlib
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from core.errors import PromptError
 from core.model import forward, rope
+from core.model.axes import HIDING
 from core.model.cache import KVCache
 from core.model.tap import editing_tap
 from core.run import RunSpec, open_model, prompt_ids
@@ -18,7 +19,6 @@ from core.store import ByteStore
 from .sampling import Draw, draw, log_prob
 
 BLOCK = 64  # positions
-HIDING = "attn.masked"  # its infinities hide keys on purpose
 PREFIXES = ByteStore(96 << 20)  # keys and values of blocks, by the ids they depend on
 
 
@@ -38,18 +38,18 @@ class Event:
             and values an earlier generation had left.
         prob: the probability of the token among the n_kept it was drawn from. u: the number that
             was drawn, None for a greedy choice. draw: the whole distribution and the walk through
-            it, 8 bytes per token of the vocabulary for as long as it is held. logits: [vocab], what
-            the model gave, before any stage.
+            it, 16 bytes per token of the vocabulary while it is held. logits: [vocab], what the
+            model gave, before any stage.
     """
 
     step: int
     id: int | None
     text: str
-    logprob: float
     n_cached: int
     stop: str | None
-    stop_id: int | None
-    seconds: float
+    stop_id: int | None = None
+    logprob: float = np.nan
+    seconds: float = 0.0
     n_reused: int = 0
     prob: float = np.nan
     n_kept: int = 0
@@ -70,40 +70,58 @@ def generate(spec: RunSpec) -> Iterator[Event]:
     """
     model = open_model(spec.model)
     ids = prompt_ids(model, spec)
-    c, n_prompt = model.config, len(ids)
-    n_new = min(spec.max_new_tokens, c.context - n_prompt + 1)
-    cache = KVCache(c.n_layers, n_prompt + n_new - 1, c.n_kv_heads, c.head_dim)
+    n_new = min(spec.max_new_tokens, model.config.context - len(ids) + 1)
+    cache = room_for(model, len(ids) + n_new - 1)
     text = codecs.getincrementaldecoder("utf-8")("replace")
     start = time.perf_counter()
     n_reused = fill(model, ids, cache, spec.edits)
-    new = ids[cache.length :]
     for step in range(n_new):
-        logits = next_logits(model, new, cache, spec.edits)
+        logits = next_logits(model, ids[cache.length :], cache, spec.edits)
         passed = {"step": step, "n_cached": cache.length, "cache_bytes": cache.nbytes}
         passed["n_reused"] = 0 if step else n_reused
-        if not np.isfinite(logits).all():
-            yield _broken(text.decode(b"", True), first_nonfinite(model, ids, spec), **passed)
+        if np.isfinite(logits).all():
+            made = draw(logits, ids, spec, spec.first_step + step)
+            event = _chosen(made, logits, model.tokenizer, text, step == n_new - 1, passed)
+        else:
+            event = _broken(text, first_nonfinite(model, ids, spec), passed)
+        yield replace(event, seconds=time.perf_counter() - start)
+        if event.stop:
             return
-        drawn = draw(logits, ids, spec, spec.first_step + step)
-        id = drawn.id
-        stop = "end" if id in model.tokenizer.end_ids else "limit" if step == n_new - 1 else None
-        yield Event(
-            id=id,
-            text=text.decode(_spoken(model, id, stop), stop is not None),
-            logprob=log_prob(logits, id),
-            stop=stop,
-            stop_id=id if stop == "end" else None,
-            seconds=time.perf_counter() - start,
-            prob=drawn.prob,
-            n_kept=drawn.n_kept,
-            u=drawn.u,
-            draw=drawn,
-            logits=logits,
-            **passed,
-        )
-        if stop:
-            return
-        ids, new, start = [*ids, id], [id], time.perf_counter()
+        ids, start = [*ids, event.id], time.perf_counter()
+
+
+def _chosen(made, logits, tokenizer, text, is_last, passed):
+    """The event of a pass and its draw. text: the decoder that has read the bytes so far; is_last:
+    whether the limit is reached.
+    """
+    id = made.id
+    stop = "end" if id in tokenizer.end_ids else "limit" if is_last else None
+    spoken = b"" if stop == "end" else tokenizer.token_bytes(id)  # an end token adds no text
+    return Event(
+        id=id,
+        text=text.decode(spoken, stop is not None),
+        logprob=log_prob(logits, id),
+        stop=stop,
+        stop_id=id if stop == "end" else None,
+        prob=made.prob,
+        n_kept=made.n_kept,
+        u=made.u,
+        draw=made,
+        logits=logits,
+        **passed,
+    )
+
+
+def _broken(text, where, passed):
+    """The last event of a run whose scores are not finite."""
+    rest = text.decode(b"", True)
+    return Event(id=None, text=rest, stop="nonfinite", where=where, **passed)
+
+
+def room_for(model, n_tokens: int) -> KVCache:
+    """An empty cache for n tokens."""
+    c = model.config
+    return KVCache(c.n_layers, n_tokens, c.n_kv_heads, c.head_dim)
 
 
 def fill(model, ids, cache, edits=()) -> int:
@@ -159,25 +177,13 @@ def next_logits(model, ids, cache, edits=()):  # -> [vocab]
     return forward.unembed(x[-1:], model.weights, c, tap)[0]
 
 
-def _spoken(model, id, stop):
-    """The bytes a token adds to the text: an end token adds none."""
-    return b"" if stop == "end" else model.tokenizer.token_bytes(id)
-
-
-def _broken(text, where, **passed):
-    """The last event of a run whose scores are not finite."""
-    nothing = {"id": None, "stop_id": None, "logprob": np.nan, "seconds": 0.0}
-    return Event(text=text, stop="nonfinite", where=where, **nothing, **passed)
-
-
 @np.errstate(all="ignore")
 def first_nonfinite(model, ids, spec) -> tuple[str, int | None]:
     """The first op, in the order of the pass, of the first layer that has a number that is not
     finite: found by running all ids again, so that what an earlier token left in the cache is
     traced to where it began. ("logits", None) if the numbers hold this time.
     """
-    found, c = [], model.config
-    cache = KVCache(c.n_layers, len(ids), c.n_kv_heads, c.head_dim)
+    found, c, cache = [], model.config, room_for(model, len(ids))
 
     def note(op, layer, value):
         if not found and op != HIDING and not np.isfinite(value).all():

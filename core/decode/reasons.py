@@ -177,7 +177,7 @@ def rows(stage: Stage, n: int, also: int | None = None, left: bool = False) -> l
 
 def first(scores, n: int, also: int | None = None) -> list[int]:  # [vocab]
     """The n most probable tokens, and behind them `also`, if it is not among them and not cut."""
-    ids = filters.descending(scores)[:n].tolist()
+    ids = filters.descending(scores, n).tolist()
     missing = also is not None and also not in ids and scores[also] > -np.inf
     return [*ids, also] if missing else ids
 

@@ -86,16 +86,16 @@ class Stage:
         before first; the first n.
         """
         moved = (self.scores != self.before) & (self.scores > -np.inf)
-        return filters.descending(np.where(moved, self.before, -np.inf))[:n]
+        return filters.descending(np.where(moved, self.before, -np.inf), n)
 
     def kept(self, n: int | None = None) -> np.ndarray:
         """Ids of the kept tokens, the most probable first; the first n of them."""
-        return filters.descending(self.scores)[:n]
+        return filters.descending(self.scores, n)
 
     def cut(self, n: int | None = None) -> np.ndarray:
         """Ids of the tokens that this stage cut, the most probable before first; the first n."""
         gone = (self.scores == -np.inf) & (self.before > -np.inf)
-        return filters.descending(np.where(gone, self.before, -np.inf))[:n]
+        return filters.descending(np.where(gone, self.before, -np.inf), n)
 
 
 def stages(logits, seen, spec) -> tuple[Stage, ...]:  # [vocab], [seq]
@@ -128,14 +128,34 @@ class Draw:
         return self.u is None
 
     @cached_property
+    def shares(self) -> np.ndarray:
+        """The probability of every token, 0 for what was cut: float64 [vocab], read-only."""
+        return _frozen(softmax(self.scores))
+
+    @cached_property
+    def _walked(self):
+        """The beginning of `ids` and of `cumulative`, as far as u is beyond doubt."""
+        return filters.walk(self.scores, self.shares, self.u)
+
+    @cached_property
     def id(self) -> int:
         """The token."""
-        return int(np.argmax(self.scores) if self.greedy else self.ids[self.place])
+        return int(np.argmax(self.scores) if self.greedy else self._walked[0][self.place])
 
     @cached_property
     def place(self) -> int:
         """Where the token stands in `ids`."""
-        return 0 if self.greedy else self.place_of(self.u)
+        return 0 if self.greedy else int(_walk(self._walked[1], self.u))
+
+    @property
+    def before(self) -> float:
+        """The probability of all tokens before it in `ids`; of a greedy choice there is none."""
+        return 0.0 if self.greedy else float(self._walked[1][self.place])
+
+    @property
+    def prob(self) -> float:
+        """The probability of the token."""
+        return float(self.shares[self.id])
 
     def place_of(self, u: float) -> int:
         """The place of the first token whose cumulative probability exceeds u."""
@@ -149,17 +169,12 @@ class Draw:
     @cached_property
     def probs(self) -> np.ndarray:
         """Their probabilities: float64 [kept]."""
-        return _frozen(softmax(self.scores)[self.ids])
+        return _frozen(self.shares[self.ids])
 
     @cached_property
     def cumulative(self) -> np.ndarray:
         """Float64 [kept + 1], from 0: token number n owns cumulative[n] up to cumulative[n + 1]."""
         return _frozen(np.append(0.0, np.cumsum(self.probs)))
-
-    @cached_property
-    def prob(self) -> float:
-        """The probability of the token."""
-        return float(softmax(self.scores)[self.id] if self.greedy else self.probs[self.place])
 
     @cached_property
     def n_kept(self) -> int:

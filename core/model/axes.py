@@ -58,6 +58,7 @@ OP_AXES = {
 BEFORE_BLOCKS = ("embed", "embed_scaled", "pos_embed")
 AFTER_BLOCKS = ("final_norm", "logits", "logits_capped", "probs")
 VOCAB_OPS = AFTER_BLOCKS[1:]  # of one position at a time
+HIDING = "attn.masked"  # its infinities hide keys on purpose
 
 
 def is_layer_op(op: str) -> bool:

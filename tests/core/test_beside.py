@@ -16,7 +16,7 @@ IDS = (5, 9, 5, 60, 61, 62, 5, 9, 33)
 
 def event(id, text, logprob, stop=None):
     stop_id = id if stop == "end" else None
-    return Event(0, id, text, logprob, 1, stop, stop_id, 0.0)
+    return Event(0, id, text, n_cached=1, stop=stop, stop_id=stop_id, logprob=logprob)
 
 
 def test_a_text_counts_its_end_token():
