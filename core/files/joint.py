@@ -16,26 +16,42 @@ JOINT = {
 }
 
 
-def room(shapes) -> dict[str, np.ndarray]:
-    """Memory for every weight of a block, by name: views of one array where they belong together.
+def rooms(shapes, n_layers: int) -> list[dict[str, np.ndarray]]:
+    """Memory for every weight of every block, by name: views of one array where they belong
+    together. All of it is one stretch: only for a long one does Linux take large pages, and what
+    decodes reads faster from those.
 
-    shapes: the shape of every weight.
+    shapes: the shape of every weight of a block.
     """
-    arrays = {}
+    memory = np.empty((n_layers, sum(map(math.prod, shapes.values()))), np.float32)
+    made = [_room(shapes, numbers) for numbers in memory]
+    memory.flags.writeable = False  # the weights can be written until each is frozen
+    return made
+
+
+def _room(shapes, numbers):
+    arrays, at = {}, 0
     for names in groups(shapes):
         ends = np.cumsum([shapes[name][0] for name in names])
-        whole = empty((int(ends[-1]), *shapes[names[0]][1:]))
+        shape = (int(ends[-1]), *shapes[names[0]][1:])
+        whole = numbers[at : at + math.prod(shape)].reshape(shape, order=order(shape))
         parts = np.split(whole, ends[:-1]) if len(names) > 1 else [whole]
         arrays |= dict(zip(names, parts, strict=True))
+        at += whole.size
     return arrays
 
 
 def empty(shape) -> np.ndarray:
-    """Memory for a weight, along its longer axis: column by column where it has more rows than
-    columns. One token times a matrix, all that decoding does, is fastest so.
+    """Memory for a weight outside the blocks."""
+    return np.empty(shape, np.float32, order=order(shape))
+
+
+def order(shape) -> str:
+    """How a weight lies in memory, as NumPy says it: along its longer axis, column by column ("F")
+    where it has more rows than columns. One token times a matrix, all that decoding does, is
+    fastest so.
     """
-    along_columns = len(shape) == 2 and shape[0] >= shape[1]
-    return np.empty(shape, np.float32, order="F" if along_columns else "C")
+    return "F" if len(shape) == 2 and shape[0] >= shape[1] else "C"
 
 
 def groups(names) -> list[tuple[str, ...]]:
@@ -45,21 +61,25 @@ def groups(names) -> list[tuple[str, ...]]:
 
 
 def joined(parts) -> np.ndarray | None:
-    """The parts as one array: the memory that `room` gave them, or else a copy. None for None."""
+    """The parts as one array: in the memory of `rooms`, or else a copy. None for None."""
     if any(part is None for part in parts):
         return None
-    whole = parts[0].base
-    if whole is None or not _made_of(whole, parts):
+    if not _follow_each_other(parts):
         whole = np.concatenate(parts)
+    else:
+        first, n_rows = parts[0], sum(map(len, parts))
+        whole = np.lib.stride_tricks.as_strided(first, (n_rows, *first.shape[1:]), first.strides)
     whole.flags.writeable = False
     return whole
 
 
-def _made_of(whole, parts):
-    """Whether the parts lie in the whole one under the other and fill it."""
-    at = whole.__array_interface__["data"][0]
+def _follow_each_other(parts):
+    """Whether the parts lie in one array, the rows of each under the last's."""
+    first, at = parts[0], parts[0].__array_interface__["data"][0]
     for part in parts:
-        if part.__array_interface__["data"][0] != at or part.strides != whole.strides:
+        if part.base is None or part.base is not first.base or part.strides != first.strides:
             return False
-        at += len(part) * whole.strides[0]
-    return math.prod(whole.shape) == sum(part.size for part in parts)
+        if part.__array_interface__["data"][0] != at:
+            return False
+        at += len(part) * first.strides[0]
+    return True

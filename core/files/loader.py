@@ -147,11 +147,11 @@ class Loader:
         return kept
 
     def room(self, layer):
-        """The memory for the weights of a block, taken when the first of them is read."""
+        """The memory for the weights of a block; that of all is taken when the first is read."""
         with self.lock:  # several tensors are read at a time
-            if layer not in self.rooms:
+            if not self.rooms:
                 inside = {name: shape for name, shape in self.wanted.items() if name not in TOP}
-                self.rooms[layer] = joint.room(inside)
+                self.rooms = joint.rooms(inside, self.config.n_layers)
             return self.rooms[layer]
 
     def from_transformers(self, array, held):

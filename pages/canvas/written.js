@@ -106,6 +106,12 @@ function append(view, { token, id, prob, special, values }) {
   colourChip(view, chip, i);
   chip.setAttribute("aria-selected", false);
   chip.tabIndex = i ? -1 : 0;
+  view.drawing ||= requestAnimationFrame(() => settle(view));
+}
+
+// Once for all tokens of one picture: it makes the browser measure the text.
+function settle(view) {
+  view.drawing = 0;
   say(view);
   if (view.atEnd) follow(view);
 }
@@ -163,7 +169,7 @@ export default component((host, port) => {
   const choice = makeChoice(tellPython(port, "position"));
   const view = { host, holder, box, before, list, caret, scale, said, choice };
   Object.assign(view, { port, meta: null, probs: [], shades: null });
-  Object.assign(view, { source: null, lost: 0, atEnd: true });
+  Object.assign(view, { source: null, lost: 0, atEnd: true, drawing: 0 });
   view.tip = makeTooltip(holder);
   listenToChips(view);
   listen(view);

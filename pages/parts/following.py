@@ -25,7 +25,7 @@ from pages.parts import html
 
 PATH = "/written"  # where app.py hands out what comes
 ASK_SECONDS = 1.0  # between two looks, which keep the writer at it
-POLL_SECONDS = 0.03  # between two glances at what has come
+POLL_SECONDS = 0.1  # between two glances at what has come: each costs the browser a picture
 LASTS_SECONDS = 2.0  # of one answer; the browser asks again, and a server that ends need not wait
 AGAIN_MS = 50  # after which it asks
 MOST = 500  # tickets; whoever has lost his runs the page again

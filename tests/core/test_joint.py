@@ -14,7 +14,7 @@ SHAPES |= {"mlp_up": (6, 4), "mlp_out": (4, 6), "attn_norm": (4,)}
 
 def layer(**changed):
     """The weights of a block, numbered through."""
-    arrays = joint.room(SHAPES)
+    (arrays,) = joint.rooms(SHAPES, 1)
     for n, array in enumerate(arrays.values()):
         array[...] = 100 * n + np.arange(array.size).reshape(array.shape)
     return LayerWeights(**arrays | changed)
@@ -22,9 +22,22 @@ def layer(**changed):
 
 def test_neighbours_share_their_memory():
     block = layer()
-    assert block.attn_q.base is block.attn_k.base is block.attn_v.base is block.attn_qkv
+    whole, parts = block.attn_qkv, (block.attn_q, block.attn_k, block.attn_v)
+    assert all(np.shares_memory(whole, part) for part in parts)
+    assert not np.shares_memory(whole, block.attn_out) and whole.shape == (16, 4)
     assert block.attn_qkv[8].tolist() == block.attn_k[0].tolist() == [100, 101, 102, 103]
     assert not block.attn_qkv.flags.writeable
+
+
+def test_all_blocks_lie_in_one_stretch_and_none_in_another():
+    blocks = joint.rooms(SHAPES, 3)
+    for n, array in enumerate(array for block in blocks for array in block.values()):
+        array[...] = n
+    starts = [block["attn_q"].__array_interface__["data"][0] for block in blocks]
+    assert starts[2] - starts[1] == starts[1] - starts[0] == 4 * (64 + 32 + 24 + 24 + 4)
+    found = [np.unique(array).tolist() for block in blocks for array in block.values()]
+    assert found == [[n] for n in range(3 * len(SHAPES))]
+    assert all(array.flags.aligned for block in blocks for array in block.values())
 
 
 def test_what_a_family_does_not_have_is_not_joined():
