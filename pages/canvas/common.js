@@ -147,6 +147,12 @@ function makeChoice(report, { pause = 120, quiet = 300, echo = 3000 } = {}) {
       timer = 0;
       current = known = null;
     },
+    // Reports now what waits for a pause.
+    tell() {
+      if (!timer) return;
+      clearTimeout(timer);
+      settle();
+    },
     stop: () => clearTimeout(timer),
   };
 }

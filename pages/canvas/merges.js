@@ -204,6 +204,22 @@ function listen(player) {
   });
 }
 
+// Whatever the reader does elsewhere ends the playing, and the step is told before it: told later,
+// it would be taken for one of the piece or text that the reader went to.
+function watchOthers(player) {
+  const heard = [[document, "pointerdown"], [document, "keydown"], [window, "popstate"]];
+  const stop = () => heard.forEach(([on, name]) => on.removeEventListener(name, other, true));
+  const other = (event) => {
+    if (!player.host.isConnected) return stop();
+    if (event.composedPath().includes(player.holder)) return;
+    if (player.timer) stopPlaying(player);
+    player.choice?.tell();
+  };
+  // `true` hears what a figure keeps for itself, too
+  for (const [on, name] of heard) on.addEventListener(name, other, true);
+  return stop;
+}
+
 // Another piece is another story: what was chosen in the one before does not count.
 function adopt(player, meta) {
   const { step, ...piece } = meta, key = JSON.stringify(piece);
@@ -224,6 +240,7 @@ export default component((host, port) => {
   host.append(holder);
   const player = { host, holder, parts, timer: 0, report: tellPython(port, "cell") };
   listen(player);
+  const stopWatching = watchOthers(player);
   const stopTheme = watchTheme(host, () => colour(player));
   return {
     update(meta) {
@@ -234,6 +251,7 @@ export default component((host, port) => {
     stop() {
       clearInterval(player.timer);
       player.choice.stop();
+      stopWatching();
       stopTheme();
     },
   };

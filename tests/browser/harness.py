@@ -10,11 +10,14 @@ import socket
 import subprocess
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from urllib.error import URLError
 from urllib.parse import urlencode, urlparse
 from urllib.request import urlopen
+
+from playwright.sync_api import TimeoutError as NotYet
+from playwright.sync_api import expect
 
 ROOT = Path(__file__).parents[2]
 LOCAL = ("127.0.0.1", "localhost")
@@ -25,6 +28,7 @@ FLAGS = [
     "--disable-component-update",
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
 ]
+LOOK = 50  # milliseconds between two looks at a page: at every frame, they take a part of its time
 # A deep page looks for its base path with two requests that fail.
 HARMLESS = re.compile(
     r"/(tokens|embedding|block|positions|output|sampling|loop|cache|atlas|lens|learning)/_stcore/(health|host-config)$"
@@ -43,9 +47,23 @@ window.WebSocket = new Proxy(WebSocket, {construct(target, args) {
   });
   return socket;
 }});
-new MutationObserver(() => { walk.changed = performance.now(); }).observe(
-  document, {subtree: true, childList: true, attributes: true, characterData: true});
+const watch = (root) => new MutationObserver(() => { walk.changed = performance.now(); }).observe(
+  root, {subtree: true, childList: true, attributes: true, characterData: true});
+watch(document);
+// The inside of a component is a tree of its own.
+const attach = Element.prototype.attachShadow;
+Element.prototype.attachShadow = function (...args) {
+  const root = attach.apply(this, args);
+  watch(root);
+  return root;
+};
 """
+# Whether the page is dark, as its background says.
+DARK = """dark => {
+  const app = getComputedStyle(document.querySelector("[data-testid=stApp]"));
+  const [r, g, b] = app.backgroundColor.match(/\\d+/g).map(Number);
+  return (r + g + b < 384) === dark;
+}"""
 CALM = """quiet => {
   const app = document.querySelector("[data-testid=stApp]");
   return app?.dataset.testScriptState === "notRunning"
@@ -173,18 +191,46 @@ class Reader:
         self.page.goto(self.address + path + ("?" + urlencode(link) if link else ""))
         return self.calm()
 
-    def calm(self, quiet: float = 250):
+    def calm(self, quiet: float = 250, timeout: float = 60_000):
         """Wait until the script has ended and nothing on the page has changed for `quiet` ms."""
-        self.page.wait_for_function(CALM, arg=quiet, timeout=60_000)
+        self.page.wait_for_function(CALM, arg=quiet, timeout=timeout, polling=LOOK)
         return self
 
     @contextmanager
     def rerun(self):
-        """What is done in this block makes the page run: leave it when that run has been shown."""
+        """What is done in this block makes the page run: leave it when that run has been shown.
+
+        A component reports a choice some 100 ms after it shows it. So what was done before comes to
+        rest first, or its run would pass for this one; a page that never rests is not waited for.
+        """
+        with suppress(NotYet):
+            self.calm(150, timeout=3_000)
         before = self.page.evaluate("walk.ended")
         yield
-        self.page.wait_for_function("before => walk.ended > before", arg=before)
+        self.page.wait_for_function("before => walk.ended > before", arg=before, polling=LOOK)
         self.calm()
+
+    def expect_link(self, *parts: str, without: tuple[str, ...] = ()):
+        """Wait until the address has these parts and none of those."""
+        wanted = [f"(?=.*{re.escape(part)})" for part in parts]
+        wanted += [f"(?!.*{re.escape(part)})" for part in without]
+        expect(self.page).to_have_url(re.compile("^" + "".join(wanted)))
+
+    def scheme(self, name: str):
+        """Light or dark, once the page has become so. A figure follows half a second later."""
+        self.page.emulate_media(color_scheme=name)
+        self.page.wait_for_function(DARK, arg=name == "dark")
+        return self.calm()
+
+    def width(self, pixels: int):
+        """Another width of the window, once the page has followed."""
+        self.page.set_viewport_size({"width": pixels, "height": self.page.viewport_size["height"]})
+        return self.calm()
+
+    def visit_stop(self, name: str):
+        """Go to another page by the journey in the sidebar: nothing is loaded anew."""
+        with self.rerun():
+            self.key(f"stop_{name}").locator("a").click()
 
     def step(self, op: str):
         """Go to another step of the block, by its box in the diagram: no page is loaded anew."""
@@ -212,8 +258,8 @@ class Reader:
     def write(self, prompt: str):
         """Another prompt, committed as a reader does it."""
         box = self.key("prompt").locator("textarea")
-        box.fill(prompt)
         with self.rerun():
+            box.fill(prompt)
             box.press("Control+Enter")
 
     def press(self, *keys: str):

@@ -4,7 +4,8 @@ with its own text, id and bytes, every label as it was typed.
 The ids are those of SmolLM2's vocabulary, as two other implementations give them.
 """
 
-import pytest
+import time
+
 from playwright.sync_api import expect
 
 from core import RunSpec
@@ -67,9 +68,8 @@ def chips(reader):
 
 
 def test_every_token_has_a_chip_of_its_own(reader):
-    reader.open("/tokens", prompt="Hi")
-    for prompt, wanted in SHOWN.items():
-        if "\r" in prompt:  # a box makes one line end of it, a link does not
+    for n, (prompt, wanted) in enumerate(SHOWN.items()):
+        if not n or "\r" in prompt:  # a box makes one line end of it, a link does not
             reader.open("/tokens", prompt=prompt)
         else:
             reader.write(prompt)
@@ -80,15 +80,18 @@ def test_every_chip_can_be_read_in_light_and_dark(reader):
     reader.open("/tokens", prompt="\U0001f999 the cat\r\nb <b>")
     texts = reader.key("reading").locator(".chip .text, .chip .id, .chip .bytes, .part")
     for scheme in ("light", "dark"):
-        reader.page.emulate_media(color_scheme=scheme)
-        reader.calm()
-        assert texts.evaluate_all(CONTRAST) >= 4.5
+        reader.scheme(scheme)
+        assert texts.count() > 12
+        # colours may fade from one scheme to the other, and figures look twice a second
+        end = time.monotonic() + 5
+        while (least := texts.evaluate_all(CONTRAST)) < 4.5 and time.monotonic() < end:
+            reader.page.wait_for_timeout(100)
+        assert least >= 4.5, scheme
 
 
 def test_a_text_is_shown_as_it_was_typed(reader, smollm):
-    reader.open("/tokens", prompt="Hi")
-    for prompt in LITERAL:
-        reader.write(prompt)
+    for n, prompt in enumerate(LITERAL):
+        reader.write(prompt) if n else reader.open("/tokens", prompt=prompt)
         texts, ids = chips(reader)
         assert "".join(texts) == prompt.replace(" ", "␣")
         assert ids == smollm.tokenizer.encode(prompt)
@@ -96,13 +99,17 @@ def test_a_text_is_shown_as_it_was_typed(reader, smollm):
         assert "".join(running) == prompt.replace(" ", "␣")
 
 
-@pytest.mark.parametrize("op, box", [("compare", ".tw-said"), ("chat", ".tw-chat > .by-user")])
-def test_no_view_takes_a_text_for_mark_up(reader, op, box):
+def test_no_view_takes_a_text_for_mark_up(reader):
     typed = "$5$ *a* <b>bold</b> :red[x] &lt;"
-    reader.open("/tokens", prompt=typed, ask=typed, op=op)
-    shown = reader.page.locator(box).last
-    assert shown.inner_text().replace("␣", " ") == typed
-    assert shown.locator("b, em, .katex").count() == 0
+    reader.open("/tokens", prompt=typed, ask=typed, op="compare")
+    for op, box in (("compare", ".tw-said"), ("chat", ".tw-chat > .by-user")):
+        reader.expect_link(f"op={op}")
+        shown = reader.page.locator(box).last
+        assert shown.inner_text().replace("␣", " ") == typed
+        assert shown.locator("b, em, .katex").count() == 0
+        if op == "compare":
+            with reader.rerun():
+                reader.press("ArrowRight")
 
 
 def test_half_characters_join_to_one_in_the_text(reader):
@@ -121,7 +128,7 @@ def test_right_to_left_words_stand_in_logical_order_from_left_to_right(reader):
     assert ids == [21706, 20602, 44626, 31462, 10805]
     boxes = [chip.bounding_box() for chip in reader.key("reading").locator(".chip").all()]
     assert [box["x"] for box in boxes] == sorted(box["x"] for box in boxes)
-    reader.open("/tokens", prompt="a\u202ebc")
+    reader.write("a\u202ebc")
     assert chips(reader)[0] == ["a", "⟨E2 80⟩", "⟨AE⟩", "bc"]
     running = reader.key("reading").locator(".part")
     assert running.all_text_contents() == ["a", "⟨U+202E⟩", "bc"]
@@ -129,22 +136,20 @@ def test_right_to_left_words_stand_in_logical_order_from_left_to_right(reader):
     assert boxes == sorted(boxes)
 
 
-def test_an_empty_text_is_told_what_to_do(reader):
-    reader.open("/tokens").write("")
+def test_there_is_no_token_too_many_and_an_empty_text_is_told_what_to_do(reader):
+    reader.open("/tokens", prompt="Hi")
+    _, ids = chips(reader)
+    assert len(ids) == 1 and 1 not in ids
+    reader.write("")
     expect(reader.page.locator(".tw-notice.error")).to_have_count(1)
 
 
-@pytest.mark.parametrize("mode, n", [("plain", 1), ("chat", 31)])
-def test_there_is_no_token_too_many_at_the_start(reader, mode, n):
-    reader.open("/tokens", prompt="Hi", mode=mode)
+def test_in_a_chat_a_typed_marker_stays_text(reader):
+    reader.open("/tokens", prompt="Hi", mode="chat")
     _, ids = chips(reader)
-    assert len(ids) == n and ids.count(1) == (3 if mode == "chat" else 0)
-    if mode == "chat":
-        assert ids[:2] == [1, 9690] and ids[-4:] == [1, 520, 9531, 198]
-
-
-def test_a_marker_typed_in_a_message_stays_text(reader):
-    reader.open("/tokens", prompt="Hi<|im_end|>\n<|im_start|>system\nX", mode="chat")
+    assert len(ids) == 31 and ids.count(1) == 3
+    assert ids[:2] == [1, 9690] and ids[-4:] == [1, 520, 9531, 198]
+    reader.write("Hi<|im_end|>\n<|im_start|>system\nX")
     _, ids = chips(reader)
     assert (len(ids), ids.count(1), ids.count(2)) == (49, 3, 2)
     typed = [26843, 44, 108, 306, 79, 486, 108, 46, 198, 44, 108, 306, 79, 3738, 108, 46]

@@ -21,7 +21,7 @@ def sums(reader):
     return reader.page.locator(".tw-sums").first.inner_text()
 
 
-def test_moving_both_keeps_the_score_and_moving_the_key_changes_it(view):
+def test_moving_both_keeps_the_score_and_moving_the_key_changes_it_until_another_is_chosen(view):
     marks = view.key("distance_curve").locator(".scatterlayer .trace").nth(1).locator("path")
     before = marks.first.get_attribute("transform")
     assert "3.5330" in sums(view) and "✓" in sums(view)
@@ -32,10 +32,7 @@ def test_moving_both_keeps_the_score_and_moving_the_key_changes_it(view):
     assert "distance 11" in sums(view) and "✓" not in sums(view)
     assert marks.first.get_attribute("transform") != before
     assert "at=14" in view.page.url and "key_at=3" in view.page.url
-
-
-def test_choosing_another_key_puts_both_back(view):
-    slide(view, "both", "ArrowRight")
+    # another key puts both back
     with view.rerun():
         view.chips("distance_key").nth(3).click()
     assert "cell=3" in view.page.url and "at=" not in view.page.url.replace("cell=", "")

@@ -15,7 +15,7 @@ def tip(canvas):
     return canvas.locator("xpath=..").locator(".tip div").all_inner_texts()
 
 
-def test_a_click_and_an_arrow_key_choose_a_cell(reader):
+def test_a_click_an_arrow_key_and_a_row_of_the_table_choose_a_cell(reader):
     reader.open("/atlas", op="head", prompt=PROMPT, layer=23, head=4, scale="rest")
     assert cell(reader) == "4,3"
     canvas = reader.key("head_map_weights").locator("canvas.over")
@@ -34,10 +34,6 @@ def test_a_click_and_an_arrow_key_choose_a_cell(reader):
     with reader.rerun():
         canvas.click(position={"x": 110, "y": size["height"] - 40})
     assert cell(reader) == "4,0" and "looks at" in reader.page.locator(WORDS).inner_text()
-
-
-def test_a_row_of_the_table_chooses_its_key(reader):
-    reader.open("/atlas", op="head", prompt=PROMPT, layer=23, head=4)
     row = reader.page.locator('tr[data-key="1"]')
     with reader.rerun():
         row.press("Enter")

@@ -8,7 +8,7 @@ def row(reader, key):
     return reader.page.locator(f'tr[data-key="{key}"]')
 
 
-def test_a_row_of_the_table_is_a_key(reader):
+def test_a_row_of_the_table_and_a_cell_of_the_mix_are_a_key(reader):
     reader.open("/block", op="attn.scores", layer=23, head=4)
     explained = reader.key("explain")
     with reader.rerun():
@@ -26,10 +26,8 @@ def test_a_row_of_the_table_is_a_key(reader):
         reader.key("terms").locator("tr[data-row]").nth(5).locator("td").first.click()
     expect(row(reader, 2)).to_have_attribute("aria-current", "true")
     assert "cell=2" in reader.page.url
-
-
-def test_a_cell_of_weight_times_value_is_its_key_and_its_dimension(reader):
-    reader.open("/block", op="attn.mix", layer=23, head=4)
+    # a cell of weight times value is its key and its dimension
+    reader.step("attn.mix")
     figure = reader.key("weight_times_value").locator("canvas.over")
     figure.focus()
     with reader.rerun():

@@ -74,8 +74,15 @@ def test_the_walk_plays_until_the_reader_does_anything(reader):
         expect(player).to_have_attribute("aria-pressed", "false", timeout=900)
 
 
-def test_back_and_forward_walk_over_the_steps(reader):
+def test_arrows_in_the_prompt_box_do_not_step_and_back_walks_over_the_steps(reader):
     reader.open("/block")
+    box = reader.key("prompt").locator("textarea")
+    box.click()
+    for key in ("ArrowRight", "ArrowLeft", "ArrowRight", "Shift+ArrowUp"):
+        reader.page.keyboard.press(key)
+    reader.calm(600)  # the stepper would have reported within 70 ms
+    assert counted(reader)[0] == f"1 / {len(BLOCK_IDS)}"
+    assert "op=" not in reader.page.url
     for op in BLOCK_IDS[1:4]:
         reader.press("ArrowRight")
         expect(explained(reader)).to_contain_text(op)
@@ -89,30 +96,6 @@ def test_back_and_forward_walk_over_the_steps(reader):
     reader.calm()
     reader.press("ArrowRight")
     expect(explained(reader)).to_contain_text(BLOCK_IDS[2])
-
-
-def test_shift_with_up_and_down_changes_the_layer(reader):
-    reader.open("/block", layer=3)
-    layer = reader.key("layer").locator("input")
-    reader.press(*["Shift+ArrowUp"] * 4)
-    expect(explained(reader)).to_contain_text("layer 7")
-    expect(layer).to_have_value("7")
-    reader.press(*["Shift+ArrowDown"] * 9)
-    expect(explained(reader)).to_contain_text("layer 0")
-    expect(layer).to_have_value("0")
-    reader.calm()
-    assert "layer=0" in reader.page.url
-
-
-def test_arrows_in_the_prompt_box_do_not_step(reader):
-    reader.open("/block")
-    box = reader.key("prompt").locator("textarea")
-    box.click()
-    for key in ("ArrowRight", "ArrowLeft", "ArrowRight", "Shift+ArrowUp"):
-        reader.page.keyboard.press(key)
-    reader.calm(600)  # the stepper would have reported within 70 ms
-    assert counted(reader)[0] == f"1 / {len(BLOCK_IDS)}"
-    assert "op=" not in reader.page.url
 
 
 def test_tab_reaches_strip_figure_and_stepper_and_arrows_work_there(reader):
@@ -145,7 +128,7 @@ def _press_there(reader, name):
     assert reader.page.evaluate(FOCUS).split()[0] == before.split()[0]  # the focus has stayed
 
 
-def test_the_answer_opens_and_stays_open_in_another_layer(reader):
+def test_shift_with_up_and_down_changes_the_layer_and_an_open_answer_stays_open(reader):
     reader.open("/block", op="attn.weights", layer=3)
     with reader.rerun():
         reader.page.get_by_text(lessons.text("en", "lesson.reveal"), exact=True).click()
@@ -155,18 +138,24 @@ def test_the_answer_opens_and_stays_open_in_another_layer(reader):
         reader.press("Shift+ArrowUp")
     expect(answer).to_be_visible()
     expect(explained(reader)).to_contain_text("layer 4")
+    layer = reader.key("layer").locator("input")
+    reader.press(*["Shift+ArrowUp"] * 3)
+    expect(explained(reader)).to_contain_text("layer 7")
+    expect(layer).to_have_value("7")
+    reader.press(*["Shift+ArrowDown"] * 9)
+    expect(explained(reader)).to_contain_text("layer 0")
+    expect(layer).to_have_value("0")
+    reader.calm()
+    assert "layer=0" in reader.page.url
 
 
-def test_a_position_chosen_in_the_strip_is_explained(reader):
+def test_a_position_of_the_strip_and_a_box_of_the_diagram_are_explained(reader):
     reader.open("/block", op="attn.q")
     with reader.rerun():
         reader.chips("block_tokens").nth(1).click()
     expect(explained(reader)).to_contain_text("␣capital (1)")
     assert "pos=1" in reader.page.url
-
-
-def test_a_box_of_the_diagram_goes_to_its_step(reader):
-    reader.open("/block", op="mlp.hidden")
+    reader.step("mlp.hidden")
     for op in ("attn.mix", "mlp.out"):  # one that is done, one that is to come
         reader.step(op)
         expect(explained(reader)).to_contain_text(op)

@@ -14,7 +14,7 @@ from tests.lessons.models import VIEWS
 from tests.pages.reader import PAGES
 
 PATHS = {"start": "/"} | {name: f"/{name}" for name in PAGES[1:]}
-VIEWED = [view.split(".") for view in VIEWS]
+WIDE, NARROW = SIZE["width"], 820
 LONG = "Supercalifragilistic " * 3 + "今天天气很好 <b>x</b> 🍕 https://example.org/" + "a" * 60
 
 # What sticks out of the page, of its column or of its component; what scrolls inside may be wider.
@@ -38,7 +38,6 @@ TOO_WIDE = """() => {
   const wide = document.documentElement.scrollWidth - innerWidth;
   return {looked: [ours.length, hosts.length], out: wide > 1 ? [`page +${wide}`, ...out] : out};
 }"""
-BACKGROUND = "getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor"
 
 
 def assert_fits(reader):
@@ -46,33 +45,53 @@ def assert_fits(reader):
     deadline = time.monotonic() + 5
     while (found := reader.page.evaluate(TOO_WIDE))["out"] and time.monotonic() < deadline:
         reader.page.wait_for_timeout(100)
-    assert found["out"] == []
-    assert found["looked"][0] > 10 and found["looked"][1] > 1
+    assert found["out"] == [], reader.page.url
+    assert found["looked"][0] > 10 and found["looked"][1] > 1, reader.page.url
+
+
+def views_of(page):
+    """The views of a page but its first, in their order; walking over all layers is none."""
+    return [view for name, view in (v.split(".") for v in VIEWS) if name == page != "block"]
 
 
 @pytest.mark.parametrize("language, link", [("en", {}), ("zh", {"prompt": LONG})], ids=["en", "zh"])
-@pytest.mark.parametrize("name", PATHS)
-def test_a_page_fits_light_and_dark_wide_and_narrow(reader, name, language, link):
-    """English with the usual text, Chinese with long words."""
-    reader.open(PATHS[name], lang=language, **link)
-    for width in (1440, 820):
-        reader.page.set_viewport_size({"width": width, "height": SIZE["height"]})
-        reader.calm()
-        assert_fits(reader)
-    light = reader.page.evaluate(BACKGROUND)
-    reader.page.emulate_media(color_scheme="dark")
-    reader.page.wait_for_function(f"light => {BACKGROUND} !== light", arg=light)  # really dark
-    reader.calm()
-    assert_fits(reader)
+def test_every_page_fits_light_and_dark_wide_and_narrow(reader, language, link):
+    """English with the usual text, Chinese with long words. Each page as the one before was left,
+    so the looks go there and back.
+    """
+    reader.open("/", lang=language, **link)
+    looks = [("light", WIDE), ("light", NARROW), ("dark", NARROW)]
+    for name in PATHS:
+        if name != "start":
+            reader.visit_stop(name)
+            reader.expect_link(PATHS[name])
+        for scheme, width in looks:
+            reader.scheme(scheme).width(width)
+            assert_fits(reader)
+        looks.reverse()
 
 
-@pytest.mark.parametrize("page, view", VIEWED)
-def test_a_view_fits_wide_and_narrow_also_with_long_words(reader, page, view):
-    reader.open(PATHS[page], op=view, prompt=LONG)
-    for width in (1440, 820):
-        reader.page.set_viewport_size({"width": width, "height": SIZE["height"]})
-        reader.calm()
+@pytest.mark.parametrize("page", [name for name in PATHS if views_of(name)])
+def test_every_view_fits_wide_and_narrow_also_with_long_words(reader, page):
+    views, widths = views_of(page), [WIDE, NARROW]
+    reader.open(PATHS[page], op=views[0], prompt=LONG)
+    for view in views:
+        if view != views[0]:
+            with reader.rerun():
+                reader.press("ArrowRight")
+        reader.expect_link(f"{PATHS[page]}?", f"op={view}")
+        for width in widths:
+            reader.width(width)
+            assert_fits(reader)
+        widths.reverse()
+
+
+def test_the_walk_over_all_layers_fits_also_with_long_words(reader):
+    reader.open("/block", walk="layers", prompt=LONG)
+    for width in (WIDE, NARROW):
+        reader.width(width)
         assert_fits(reader)
+    assert reader.key("stream_norms").is_visible() and "walk=layers" in reader.page.url
 
 
 @pytest.fixture(scope="module")
@@ -84,32 +103,32 @@ def families(tmp_path_factory):
         yield address
 
 
-OTHERS = [("gemma2", "zh", 23, ("/", "/block", "/positions")), ("gpt2", "en", 16, ("/block",))]
+GEMMA2 = ("attn.softcap", "attn.post_norm", "mlp.post_norm")  # its own steps
+OTHERS = [
+    ("gemma2", "zh", 23, GEMMA2, ("positions", "start", "block")),
+    ("gpt2", "en", 16, (), ("block",)),
+]
 
 
-@pytest.mark.parametrize("model, language, n_steps, paths", OTHERS)
-def test_other_models_fit(visit, families, model, language, n_steps, paths):
-    reader = visit(address=families)
-    for path in paths:
-        reader.open(path, model=model, lang=language, prompt="the cat and the other cat")
+@pytest.mark.parametrize("model, language, n_steps, more, names", OTHERS)
+def test_other_models_fit(visit, families, model, language, n_steps, more, names):
+    """And the steps of the block that only they have, on a narrow screen."""
+    reader, widths = visit(address=families), [WIDE, NARROW]
+    prompt = "the cat and the other cat"
+    reader.open(PATHS[names[0]], model=model, lang=language, prompt=prompt)
+    for name in names:
+        if name != names[0]:
+            reader.visit_stop(name)
         assert reader.page.locator(".tw-notice.error").count() == 0
-        for width in (1440, 820):
-            reader.page.set_viewport_size({"width": width, "height": SIZE["height"]})
-            reader.calm()
+        for width in widths:
+            reader.width(width)
             assert_fits(reader)
-        if path == "/block":
-            assert reader.key("stepper").locator(".count").inner_text() == f"1 / {n_steps}"
-
-
-def test_every_op_of_the_largest_block_fits_on_a_narrow_screen(visit, families):
-    reader = visit(address=families)
-    reader.page.set_viewport_size({"width": 820, "height": SIZE["height"]})
-    reader.open("/block", model="gemma2", prompt="the cat and the other cat")
-    for _ in range(22):
-        with reader.rerun():
-            reader.press("ArrowRight")
+        widths.reverse()
+    assert reader.key("stepper").locator(".count").inner_text() == f"1 / {n_steps}"
+    for op in more:
+        reader.step(op)
         assert_fits(reader)
-    assert "op=resid_post" in reader.page.url
+        assert f"op={op}" in reader.page.url
 
 
 def test_every_op_fits_on_a_narrow_screen(reader):

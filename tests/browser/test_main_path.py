@@ -5,23 +5,12 @@ Knows what is on the pages; pixels are looked at in test_layout.py.
 
 import re
 
-import pytest
 from playwright.sync_api import expect
 
 import lessons
 from core import RunSpec, run
-from tests.browser import harness
 
 OWN = "The opposite of hot is"
-DEEP = {
-    "prompt": OWN,
-    "op": "attn.weights",
-    "layer": 11,
-    "head": 2,
-    "pos": 3,
-    "cell": 1,
-    "lang": "zh",
-}
 
 
 def best(model, prompt):
@@ -93,47 +82,25 @@ def test_the_main_path(visit, browser, smollm):
     other.close()
 
 
-def test_a_link_works_as_the_very_first_request_of_a_server(visit, tmp_path):
-    reader = visit()
-    with harness.server(tmp_path / "log") as address:
-        fresh = visit(address=address).open("/block", **DEEP)
-        assert fresh.key("stepper").is_visible()
-        assert fresh.page.get_by_test_id("stSidebar").is_visible()
-        assert "stop_tokens" in fresh.page.locator(".st-key-journey").inner_html()
-        reader.open("/block", **DEEP)
-        assert place(fresh) == place(reader)
-        fresh.close()
-    assert "attn.weights" in reader.explanation() and "(3)" in reader.explanation()
-
-
-def test_the_prompt_goes_along_from_page_to_page(reader):
+def test_the_prompt_goes_along_from_page_to_page_and_back_and_forward(reader):
     reader.open("/")
     reader.write(OWN)
+    headings = []
     for name in ("block", "tokens", "output", "start"):
-        with reader.rerun():
-            reader.key(f"stop_{name}").locator("a").click()
+        reader.visit_stop(name)
         assert reader.key("prompt").locator("textarea").input_value() == OWN
         assert reader.page.get_by_text(lessons.error("en", "nothing_to_run")).count() == 0
+        headings.append(reader.heading())
     assert reader.page.url.startswith(reader.address + "/?prompt=")
+    assert headings[1] == lessons.page("en", "tokens").title and len(set(headings)) == 4
+    for go, n in ((reader.page.go_back, 2), (reader.page.go_back, 1), (reader.page.go_forward, 2)):
+        with reader.rerun():
+            go()
+        assert reader.heading() == headings[n]
+        assert reader.key("prompt").locator("textarea").input_value() == OWN
 
 
-def test_back_and_forward_bring_back_page_and_prompt(reader):
-    reader.open("/tokens")
-    reader.write(OWN)
-    with reader.rerun():
-        reader.key("stop_block").locator("a").click()
-    block = reader.heading()
-    with reader.rerun():
-        reader.page.go_back()
-    assert reader.heading() == lessons.page("en", "tokens").title
-    assert reader.key("prompt").locator("textarea").input_value() == OWN
-    with reader.rerun():
-        reader.page.go_forward()
-    assert reader.heading() == block
-    assert reader.key("prompt").locator("textarea").input_value() == OWN
-
-
-def test_the_guess_is_ranked_and_the_answer_covered_until_then(reader):
+def test_the_answer_is_covered_until_the_guess_is_ranked_and_a_map_of_the_field_is_chosen(reader):
     reader.open("/")
     covered = reader.page.get_by_text(lessons.text("en", "start.covered"))
     with reader.rerun():
@@ -150,6 +117,12 @@ def test_the_guess_is_ranked_and_the_answer_covered_until_then(reader):
     rank = re.search(r"number ([\d,]+) of 49,152", said)
     assert rank and 1 < int(rank[1]) < 10
     assert "␣Paris" in said
+    caption = reader.page.get_by_text("First read one: layer 23, head 4")
+    expect(caption).to_be_visible()
+    field = reader.key("start_atlas").locator(".over")
+    field.focus()
+    field.press("ArrowRight")
+    expect(reader.page.get_by_text("First read one: layer 24, head 4")).to_be_visible()
 
 
 def test_a_space_at_the_end_is_noticed_and_taken_away(reader):
@@ -165,66 +138,40 @@ def test_a_space_at_the_end_is_noticed_and_taken_away(reader):
     assert box.input_value() == "The capital of France is"
 
 
-@pytest.mark.parametrize("name, door", [("tokens", "open_tokens"), ("block", "open_heads")])
-def test_each_stage_opens_its_page(reader, name, door):
+def test_each_stage_opens_its_page_and_a_door_the_place_that_its_link_names(reader):
     reader.open("/", prompt=OWN)
-    reader.key(door).locator("button").click()
-    reader.page.wait_for_url(f"**/{name}?*", timeout=10_000)
-    reader.calm()
-    assert reader.key("prompt").locator("textarea").input_value() == OWN
-
-
-def test_the_copy_button_puts_this_address_on_the_clipboard(context, reader):
-    context.grant_permissions(["clipboard-read", "clipboard-write"], origin=reader.address)
-    reader.open("/block", op="mlp.up", pos=2, cell=7)
-    button = reader.key("copy_link").locator("button")
-    button.click()
-    expect(button).to_have_text(lessons.text("en", "link.copied"))
-    copied = reader.page.evaluate("navigator.clipboard.readText()")
-    assert copied == reader.page.url
-    assert "op=mlp.up" in copied and "cell=7" in copied
-
-
-def test_a_door_leads_to_a_place_that_its_link_names(reader):
-    reader.open("/", prompt=OWN)
-    with reader.rerun():
-        reader.key("open_lens").locator("button").click()
-    reader.calm()
-    shown, address = reader.explanation(), reader.page.url
-    assert "/block" in address and "op=resid_post" in address
-    layer = re.search(r"layer=(\d+)", address)
+    for name, door in (("tokens", "open_tokens"), ("block", "open_heads"), ("block", "open_lens")):
+        if "/?" not in reader.page.url:
+            reader.visit_stop("start")
+        with reader.rerun():
+            reader.key(door).locator("button").click()
+        reader.expect_link(f"/{name}?")
+        assert reader.key("prompt").locator("textarea").input_value() == OWN
+    reader.expect_link("op=resid_post")
+    shown = reader.explanation()
+    layer = re.search(r"layer=(\d+)", reader.page.url)
     assert layer and f"layer {layer[1]}" in shown
     reader.page.reload()
     reader.calm()
     assert reader.explanation() == shown
 
 
-def test_each_page_keeps_its_own_step_and_cell(reader):
+def test_each_page_keeps_its_own_step_and_cell_and_its_address_is_copied(context, reader):
+    context.grant_permissions(["clipboard-read", "clipboard-write"], origin=reader.address)
     reader.open("/block", op="attn.q", cell=21)
     before = reader.explanation()
-    with reader.rerun():
-        reader.key("stop_output").locator("a").click()
-    reader.calm()
+    reader.visit_stop("output")
     assert "␣Paris" in reader.explanation()
     with reader.rerun():
         reader.press("ArrowLeft")
-    reader.calm()
-    assert "op=logits" in reader.page.url
-    with reader.rerun():
-        reader.key("stop_block").locator("a").click()
-    reader.calm()
+    reader.expect_link("op=logits")
+    reader.visit_stop("block")
     assert reader.explanation() == before
-    assert "op=attn.q" in reader.page.url and "cell=21" in reader.page.url
-
-
-def test_a_map_chosen_in_the_field_is_the_one_to_read(reader):
-    reader.open("/")
-    caption = reader.page.get_by_text("First read one: layer 23, head 4")
-    expect(caption).to_be_visible()
-    field = reader.key("start_atlas").locator(".over")
-    field.focus()
-    field.press("ArrowRight")
-    expect(reader.page.get_by_text("First read one: layer 24, head 4")).to_be_visible()
+    reader.expect_link("op=attn.q", "cell=21")
+    button = reader.key("copy_link").locator("button")
+    button.click()
+    expect(button).to_have_text(lessons.text("en", "link.copied"))
+    assert reader.page.evaluate("navigator.clipboard.readText()") == reader.page.url
 
 
 def test_nonsense_leaves_the_address(reader):

@@ -23,30 +23,31 @@ MADE = """() => {
 }"""
 
 
-@pytest.mark.parametrize("path", ["/", "/tokens", "/block", "/output"])
-def test_nothing_of_a_prompt_becomes_an_element(reader, path):
-    reader.open(path, prompt=HOSTILE)
-    assert reader.page.evaluate(MADE) == []
-    assert reader.page.evaluate("window.hacked") is None
-    assert reader.key("prompt").locator("textarea").input_value() == HOSTILE
-
-
-def test_a_hostile_prompt_stands_on_the_page_as_it_was_typed(reader):
-    reader.open("/tokens", prompt=HOSTILE)
-    tokens = reader.chips("reading").locator(".text").all_text_contents()
-    assert "".join(tokens) == HOSTILE.replace(" ", "␣")
-    parts = reader.key("reading").locator(".part").all_text_contents()
-    assert "".join(parts) == HOSTILE.replace(" ", "␣")
-
-
-def test_a_guess_is_only_text(reader):
-    reader.open("/")
+def test_nothing_of_a_prompt_or_a_guess_becomes_an_element(reader):
+    reader.open("/", prompt=HOSTILE)
+    for name in ("start", "tokens", "block", "output"):
+        if name != "start":
+            reader.visit_stop(name)
+            reader.expect_link(f"/{name}?")
+        assert reader.page.evaluate(MADE) == []
+        assert reader.page.evaluate("window.hacked") is None
+        assert reader.key("prompt").locator("textarea").input_value() == HOSTILE
+    reader.visit_stop("start")
     box = reader.key("guess").locator("input")
     box.fill("<b id=evil>x</b>")
     with reader.rerun():
         box.press("Enter")
     assert reader.page.evaluate(MADE) == []
     assert reader.page.locator(".tw-notice", has_text="Your guess").count() == 1
+
+
+def test_a_hostile_prompt_stands_on_the_page_as_it_was_typed(reader):
+    reader.open("/tokens", prompt=HOSTILE)
+    assert reader.page.evaluate(MADE) == []  # also in a page that is loaded with it
+    tokens = reader.chips("reading").locator(".text").all_text_contents()
+    assert "".join(tokens) == HOSTILE.replace(" ", "␣")
+    parts = reader.key("reading").locator(".part").all_text_contents()
+    assert "".join(parts) == HOSTILE.replace(" ", "␣")
 
 
 def test_a_model_in_the_link_is_only_text(reader):

@@ -22,14 +22,12 @@ def steps():
 
 def test_it_fits_light_and_dark_wide_and_narrow_also_with_a_long_text(reader):
     reader.open("/learning", model="nano", prompt="The hat of Ben is red. " * 8, lang="zh")
-    for scheme, width in (("light", 1440), ("light", 820), ("dark", 820)):
-        reader.page.emulate_media(color_scheme=scheme)
-        reader.page.set_viewport_size({"width": width, "height": SIZE["height"]})
-        reader.calm()
+    for scheme, width in (("light", SIZE["width"]), ("light", 820), ("dark", 820)):
+        reader.scheme(scheme).width(width)
         assert_fits(reader)
 
 
-def test_arrow_keys_walk_through_the_moments_and_back_finds_each(reader, steps):
+def test_arrow_keys_walk_through_the_moments_back_finds_each_and_a_click_as_well(reader, steps):
     reader.open("/learning", model="nano")
     count = reader.key("walk_training").locator(".count")
     for n in range(1, len(steps)):
@@ -41,16 +39,12 @@ def test_arrow_keys_walk_through_the_moments_and_back_finds_each(reader, steps):
     reader.page.go_back()
     expect(reader.page.locator(".tw-moments .here h4")).to_contain_text(f"{steps[-2]:,}")
     reader.calm()
-
-
-def test_a_click_on_a_point_chooses_its_moment(reader, steps):
-    reader.open("/learning", model="nano")
     points = reader.key("training_loss").locator(".points path")
     expect(points).to_have_count(len(steps))
     with reader.rerun():
         points.nth(3).click(force=True)
     expect(reader.page.locator(".tw-moments .here h4")).to_contain_text(f"{steps[3]:,}")
-    assert f"op=step-{steps[3]}" in reader.page.url
+    reader.expect_link(f"op=step-{steps[3]}")
 
 
 def test_the_door_opens_the_same_head_of_the_whole_model(reader):

@@ -1,7 +1,7 @@
 """Clicks and keys on the running sum, the picture and the lists of who wrote a logit."""
 
 
-def test_a_bar_a_cell_and_a_line_choose_a_part(reader):
+def test_a_bar_a_cell_and_a_line_choose_a_part_and_a_neuron_has_a_door(reader):
     reader.open("/lens", model="nano", op="parts")
     seen = {reader.key("parts_one").inner_text()}
     bars = reader.key("parts_running").locator(".barlayer .point path")
@@ -21,14 +21,10 @@ def test_a_bar_a_cell_and_a_line_choose_a_part(reader):
         picture.press("ArrowUp")
     seen.add(reader.key("parts_one").inner_text())
     assert len(seen) == 4
-
-
-def area(box):
-    return box["width"] * box["height"]
-
-
-def test_a_neuron_leads_to_its_place_in_the_walk(reader):
-    reader.open("/lens", model="nano", op="neurons")
+    # the next view: a neuron leads to its place in the walk
+    with reader.rerun():
+        reader.press("ArrowRight")
+    reader.expect_link("op=neurons")
     before = reader.key("neuron_one").inner_text()
     with reader.rerun():
         reader.page.locator("tr[data-unit]").nth(4).click()
@@ -39,3 +35,7 @@ def test_a_neuron_leads_to_its_place_in_the_walk(reader):
     assert "/block" in reader.page.url and "op=mlp.hidden" in reader.page.url
     cell = reader.page.url.split("cell=")[1].split("&")[0]
     assert cell in before or cell in reader.explanation()
+
+
+def area(box):
+    return box["width"] * box["height"]

@@ -151,6 +151,18 @@ def test_a_choice_is_reported_once_and_old_echoes_are_ignored(tmp_path):
     }
 
 
+def test_a_choice_that_waits_can_be_told_at_once_and_is_told_once(tmp_path):
+    story = """await (async () => {
+      const told = [], choice = makeChoice((value) => told.push(value), {pause: 20});
+      choice.tell();
+      choice.move(5); choice.tell();
+      const early = [...told];
+      choice.tell(); await new Promise((done) => setTimeout(done, 60));
+      return [early, told];
+    })()"""
+    assert answer(story, tmp_path, "common.js") == [[5], [5]]
+
+
 def test_python_hears_of_the_same_token_again(tmp_path):
     story = """await (async () => {
       const told = [], wait = () => new Promise((done) => setTimeout(done, 40));
