@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import plotly.graph_objects as go
 
-from viz.figure import INK, chart, legend, level, listed, plain
+from viz.figure import BELOW_AXIS, INK, chart, legend, level, listed, plain
 from viz.theme import BACKGROUND, rgb, role
 
 SHADES = (0.5, 0.28)  # opacity of neighbours, in turn
@@ -63,12 +63,12 @@ def cumulative(
         across,
         upright,
         ("", title),
-        130,
+        150,
         dark,
         shapes=[at],
         annotations=[_named(*mark, ends, dark)],
         uniformtext={"minsize": LEAST, "mode": "hide"},
-        margin={"l": 12, "r": 12, "t": 26, "b": 10},
+        margin={"l": 12, "r": 12, "t": 26, "b": BELOW_AXIS},
     )
 
 
@@ -149,7 +149,7 @@ def rolled(
     )
     most = max(*map(float, counts), *(e + 2 * s for e, s in zip(expected, spread, strict=True)), 1)
     across = {"range": [0, 1.06 * most], "tickformat": ",d"}
-    upright = {"autorange": "reversed"} | listed(texts)
+    upright = {"autorange": "reversed", "automargin": True} | listed(texts)
     below = legend(traceorder="normal")
     return chart(
         [bars, marks],

@@ -14,7 +14,7 @@ from viz.payload import pack
 from viz.theme import ROLES, luts
 
 PLAYER = ("play", "pause", "previous", "next", "slider")
-SAID = ("aria", "written", "read", "strips", "head", "tooltip", "cell", "prefill", "step")
+SAID = ("aria", "written", "read", "strips", "head", "tooltip", "cell", "prefill", "step", "broken")
 SAVED = ("layer", "part", "number", "save_png", "save_lengths", "save_numbers")
 LABELS = frozenset((*PLAYER, *SAID, *SAVED))
 
@@ -45,12 +45,13 @@ def growing(
     """The payload of the last positions of a text.
 
     lengths: [layer, kv_head, position], 0 and up. numbers: [position, head_dim] of the `chosen`
-    layer and KV head. tokens: of these positions, whose first is `first_position`. role: of what is
-    written. step: the one that is shown first. labels: those of LABELS; "tooltip" of a cell of a
-    strip may name {layer} {kv_head} {token} {position} {value} {when}, "cell" of a number besides
-    {dim}; "prefill" and "step" with {step} say when it was written.
+    layer and KV head. What is not finite in either is hatched, as "broken". tokens: of these
+    positions, whose first is `first_position`. role: of what is written. step: the one that is
+    shown first. labels: those of LABELS; "tooltip" of a cell of a strip may name {layer} {kv_head}
+    {token} {position} {value} {when}, "cell" of a number besides {dim}; "prefill" and "step" with
+    {step} say when it was written.
 
-    ValueError: shapes, steps or labels that do not fit, numbers that are not finite.
+    ValueError: shapes, steps or labels that do not fit.
     """
     lengths, numbers = (np.asarray(each, np.float32) for each in (lengths, numbers))
     _check(lengths, numbers, steps, tokens, first_position, chosen, step, labels)
@@ -71,8 +72,8 @@ def growing(
 
 
 def _limit(values):
-    """The number at full colour: the largest that is sent."""
-    return float(np.abs(values).max()) or 1.0
+    """The number at full colour: the largest that is finite."""
+    return float(np.abs(values).max(where=np.isfinite(values), initial=0)) or 1.0
 
 
 def _check(lengths, numbers, steps, tokens, first_position, chosen, step, labels):
@@ -81,8 +82,6 @@ def _check(lengths, numbers, steps, tokens, first_position, chosen, step, labels
     n_layers, n_kv_heads, n = lengths.shape
     if not len(numbers) == len(tokens) == n:
         raise ValueError(f"{len(numbers)} rows and {len(tokens)} tokens of {n} positions")
-    if not (np.isfinite(lengths).all() and np.isfinite(numbers).all()):
-        raise ValueError("a length or a number is not finite")
     if not (0 <= chosen[0] < n_layers and 0 <= chosen[1] < n_kv_heads):
         raise ValueError(f"{chosen} is outside {n_layers} layers of {n_kv_heads} KV heads")
     ends = [0, *(edge for each in steps for edge in (each.first, each.stop))]

@@ -11,6 +11,7 @@ from viz.figure import INK, chart, legend, listed, plain
 from viz.theme import role
 
 ROW, AROUND = 27, 92  # pixels in height of a bar, and of what stands above and below all of them
+LOWEST = 64  # pixels of all bars: with less Plotly takes the room that the axis needs
 END = 1.62  # of the longest bar: the axis, with room for the numbers beside it
 THICK, THIN = 0.82, 0.46  # of a row
 NONE = "rgba(0,0,0,0)"
@@ -52,9 +53,9 @@ def stages(
     return chart(
         traces,
         {"range": [0, END * high], "tickformat": ".2~%", "tickvals": _ticks(high)},
-        {"range": [len(texts) - 0.4, -0.6], **listed(labels)},
+        {"range": [len(texts) - 0.4, -0.6], "automargin": True, **listed(labels)},
         ("", title),
-        AROUND + ROW * len(texts),
+        AROUND + max(LOWEST, ROW * len(texts)),
         dark,
         left=10,
         barmode="overlay",

@@ -123,7 +123,6 @@ def _continue(trace, cache, n_new):
         ids.append(id)
 
 
-@np.errstate(over="ignore", invalid="ignore")
 def _last_is_finite(cache):
     """Whether the newest keys and values are, and short enough for their lengths to be."""
     rows = (each[:, :, -1:] for each in held(cache))

@@ -9,6 +9,7 @@ from .sampling import Draw
 
 REACH = 3  # neighbours on either side of a token, where the line is drawn larger
 THIN = 0.02  # of the line: a shorter piece is hard to see
+LEAST = 1e-300  # of the line: pieces whose probability is 0 have no width
 FEWEST = 5  # hits and misses to expect before a count is measured in standard deviations
 
 
@@ -42,6 +43,11 @@ def around(drawn: Draw, place: int) -> tuple[Piece, ...]:
     """A token with its neighbours, each as a piece."""
     first, last = max(place - REACH, 0), min(place + REACH, len(drawn.ids) - 1)
     return _between(drawn, range(first, last + 2))
+
+
+def times_larger(part: tuple[Piece, ...]) -> float:
+    """How many times larger pieces of the line are, drawn as wide as the whole of it."""
+    return 1 / max(part[-1].stop - part[0].start, LEAST)
 
 
 def _between(drawn, ends):

@@ -15,9 +15,12 @@ from viz.payload import pack
 HERE = Path(__file__).parent
 
 
-def _register(name: str, *before: str, style: str | None = None):
-    """Mount function of a component: common.js, the scripts `before` it, <name>.js, one .css."""
-    css = (HERE / (style or f"{name}.css")).read_text("utf-8")
+def _register(name: str, *before: str, style: str = ""):
+    """Mount function of a component: common.js, the scripts `before` it, <name>.js; and the .css of
+    its name, or those of `style`, in this order.
+    """
+    files = style.split() or [f"{name}.css"]
+    css = "\n".join((HERE / file).read_text("utf-8") for file in files)
     js = scripts.door(name, "common.js", *before, f"{name}.js")
     return st.components.v2.component(f"tokenwalk_{name}", css=css, js=js)
 
@@ -56,7 +59,7 @@ def atlas(payload: bytes, key: str, on_head=None, on_open=None) -> list | None:
 # ---- token strip, flow diagram and stepper: below this line --------------------------------------
 
 _tokens = _register("tokens", "chips.js")
-_flow = _register("flow", "flow_place.js", "flow_picture.js")
+_flow = _register("flow", "svg.js", "flow_place.js", "flow_picture.js")
 _stepper = _register("stepper", "stepper_play.js")
 
 
@@ -159,7 +162,7 @@ def keep(labels: dict, key: str) -> None:
 
 # ---- dials ---------------------------------------------------------------------------------------
 
-_dials = _register("dials", *DRAWN, "dials_paint.js")
+_dials = _register("dials", *DRAWN, "dials_paint.js", style="player.css dials.css")
 
 
 def dials(payload: bytes, key: str, on_position=None, on_dial=None) -> int | None:
@@ -175,7 +178,7 @@ def dials(payload: bytes, key: str, on_position=None, on_dial=None) -> int | Non
 # ---- a text with its tokens, and the merges of a piece -------------------------------------------
 
 _reading = _register("reading", "chips.js")
-_merges = _register("merges", "saving.js", "merges_tree.js", "merges_save.js")
+_merges = _register("merges", "svg.js", "saving.js", "merges_tree.js", "merges_save.js")
 
 
 def reading(payload: bytes, key: str, on_position=None) -> int | None:
@@ -196,7 +199,7 @@ def merges(payload: bytes, key: str, on_step=None) -> int | None:
 
 # ---- the tokens of a text with the attention of one of them --------------------------------------
 
-_arcs = _register("arcs", "saving.js", "chips.js", "arcs_save.js")
+_arcs = _register("arcs", "svg.js", "saving.js", "chips.js", "arcs_save.js")
 
 
 def arcs(payload: bytes, key: str, on_position=None, on_other=None) -> int | None:
@@ -224,7 +227,9 @@ def lens(payload: bytes, key: str, on_cell=None) -> list | None:
 
 # ---- a KV cache that grows -----------------------------------------------------------------------
 
-_growing = _register("growing", *DRAWN, "growing_paint.js")
+_growing = _register(
+    "growing", *DRAWN, "growing_paint.js", style="figure.css player.css growing.css"
+)
 
 
 def growing(payload: bytes, key: str, on_step=None, on_row=None) -> int | None:
@@ -255,7 +260,7 @@ def written(payload: bytes, key: str, on_position=None) -> int | None:
 
 # ---- the tree of a beam search -------------------------------------------------------------------
 
-_branches = _register("branches", "saving.js", "branches_draw.js")
+_branches = _register("branches", "svg.js", "saving.js", "branches_draw.js")
 
 
 def branches(payload: bytes, key: str, on_branch=None) -> list | None:

@@ -143,7 +143,7 @@ function nameChips(view) {
 // ---- arcs ---------------------------------------------------------------------------------------
 
 function path(group, d, name, width, opacity) {
-  shape("path", { d, class: name, "stroke-width": width, "stroke-opacity": opacity }, group);
+  draw("path", { d, class: name, "stroke-width": width, "stroke-opacity": opacity }, group);
 }
 
 // From one token to another, the further the wider; never wider than there is room.
@@ -226,7 +226,7 @@ function parts(host) {
   const [frame, list, legend] = ["frame", "chips", "legend"].map((name) => element("div", name));
   const [ramp, hatch] = [element("span", "ramp"), element("span", "hatch")];
   const [amount, masked] = [element("span", "amount"), element("span")];
-  const [svg, arcs, behind, front] = ["svg", "g", "g", "g"].map((name) => shape(name, {}));
+  const [svg, arcs, behind, front] = ["svg", "g", "g", "g"].map((name) => draw(name, {}));
   const save = element("button", "save");
   save.type = "button";
   pair.setAttribute("aria-live", "polite");

@@ -1,22 +1,14 @@
 // A reading as one picture to keep: an SVG that needs no style sheet, with all tokens of the text,
 // also those scrolled out of sight. Knows the figure's nodes; knows no weights and no sentence.
 
-const SVG = "http://www.w3.org/2000/svg", TOP = 30, BOTTOM = 34;
-
-function shape(name, attributes, parent, text) {
-  const node = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
-  if (text !== undefined) node.textContent = text;
-  parent?.append(node);
-  return node;
-}
+const TOP = 30, BOTTOM = 34;
 
 // Text in the looks of a node, standing in the middle of a box.
 function write(whole, node, text, box, how = {}) {
   const { color, fontFamily } = getComputedStyle(node), size = how.size ?? 14;
   const at = { x: box.x + (how.indent ?? 4), y: box.y + box.height / 2, fill: color };
   const font = { "font-family": fontFamily, "font-size": size, "dominant-baseline": "central" };
-  shape("text", { ...at, ...font, "xml:space": "preserve", ...how.set }, whole, text);
+  draw("text", { ...at, ...font, "xml:space": "preserve", ...how.set }, whole, text);
 }
 
 // Where a node stands in the picture: below the title, as if nothing were scrolled.
@@ -35,7 +27,7 @@ function saveChip(view, whole, chip) {
   const ring = boxShadow.match(/^rgba?\([^)]*\)/)?.[0];
   const fill = solid(backgroundColor) ? backgroundColor : "none";
   const edge = ring ? { stroke: ring, "stroke-width": 2 } : {};
-  shape("rect", { ...box, rx: 4, fill, ...edge }, whole);
+  draw("rect", { ...box, rx: 4, fill, ...edge }, whole);
   const row = { ...box, height: tall ? box.height : box.height - 13 };
   const set = { "fill-opacity": unseen ? 0.45 : 1, "text-decoration": textDecorationLine };
   write(whole, text, text.textContent, row, { size: tall ? 14 : 16, set });
@@ -50,7 +42,7 @@ function saveChip(view, whole, chip) {
 function saveBar(view, whole, position, bar, number) {
   const box = boxOf(view, bar), share = Number(bar.style.getPropertyValue("--share"));
   const { attention } = view.meta.colours, mode = readTheme(view.host).dark ? "dark" : "light";
-  shape("rect", { ...box, width: box.width * share, fill: attention[mode] }, whole);
+  draw("rect", { ...box, width: box.width * share, fill: attention[mode] }, whole);
   write(whole, position, position.textContent, boxOf(view, position), { size: 11, indent: 14 });
   write(whole, number, number.textContent, boxOf(view, number), { size: 12, indent: 8 });
 }
@@ -58,7 +50,7 @@ function saveBar(view, whole, position, bar, number) {
 function saveArcs(view, whole) {
   const { x } = boxOf(view, view.svg), own = [...view.arcs.querySelectorAll("path")];
   const { y } = boxOf(view, view.list.children[0]);
-  const group = shape("g", { transform: `translate(${x},${y})` }, whole);
+  const group = draw("g", { transform: `translate(${x},${y})` }, whole);
   for (const path of own) {
     const copy = path.cloneNode();
     copy.removeAttribute("class");
@@ -75,7 +67,7 @@ function saveScale(view, whole, y) {
   const colour = (fill) => (meta.variant === "tall" ? full : fill);
   write(whole, amount, "0", { x: 4, y, height: 20 }, { size: 12 });
   shades.forEach(([fill], n) => {
-    shape("rect", { ...at, x: 20 + n / 2, width: 0.6, fill: colour(fill) }, whole);
+    draw("rect", { ...at, x: 20 + n / 2, width: 0.6, fill: colour(fill) }, whole);
   });
   write(whole, amount, `1 · ${amount.textContent}`, { x: 150, y, height: 20 }, { size: 12 });
 }
@@ -84,8 +76,8 @@ function saveReading(view) {
   const { list, now, host, meta } = view, tall = meta.variant === "tall";
   const width = list.parentElement.clientWidth + 16;
   const size = { width, height: TOP + list.scrollHeight + BOTTOM };
-  const whole = shape("svg", { xmlns: SVG, ...size });
-  shape("rect", { ...size, fill: readTheme(host).background }, whole);
+  const whole = draw("svg", { xmlns: SVG, ...size });
+  draw("rect", { ...size, fill: readTheme(host).background }, whole);
   const title = { x: 4, y: 4, height: TOP - 8 };
   write(whole, now, now.textContent, title, { set: { "font-weight": 600 } });
   if (tall) saveArcs(view, whole);

@@ -1,18 +1,9 @@
 // The tree of a beam search as SVG that needs no style sheet, so that it can be kept as it is.
 // Knows the columns of viz/branches.py and the theme; knows no reader and no sentence.
 
-const SVG = "http://www.w3.org/2000/svg";
 const BOX = { width: 108, height: 36, gap: 30, below: 7, head: 24, side: 6 };
 const START = 74; // width of the box that the tree begins with
 const FONT = 13, SMALL = 11;
-
-function draw(tag, attributes, parent, text) {
-  const node = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
-  if (text !== undefined) node.textContent = text;
-  parent?.append(node);
-  return node;
-}
 
 // As much of a text as fits, with an ellipsis where something is missing.
 function fitting(text, width, font) {

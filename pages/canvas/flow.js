@@ -2,15 +2,7 @@
 // the pictures of flow_picture.js; reports the id of the op a reader chose. Knows no
 // op by name.
 
-const SVG = "http://www.w3.org/2000/svg";
 const ARROW = 6.5;
-
-function draw(tag, attributes, parent) {
-  const node = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
-  parent?.append(node);
-  return node;
-}
 
 function mix(a, b, share) {
   const [x, y] = [rgbOf(a), rgbOf(b)];

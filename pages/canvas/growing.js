@@ -176,7 +176,8 @@ function sayCell({ meta, lengths, numbers }, { part, row, column }) {
   const strips = part === "strips", [layer, kv_head] = strips ? [Math.floor(row / heads), row % heads] : meta.row;
   const value = strips ? lengths.data[row * columns + column] : numbers.data[column * numbers.shape[1] + row];
   const told = { layer, kv_head, position, token: meta.tokens[column], when: writtenIn(meta, position) };
-  const words = { ...told, dim: row, value: shortest(value).replaceAll("-", "\u2212") };
+  const shown = Number.isFinite(value) ? shortest(value).replaceAll("-", "\u2212") : meta.labels.broken;
+  const words = { ...told, dim: row, value: shown };
   return meta.labels[strips ? "tooltip" : "cell"].split("\n").map((line) => fill(line, words));
 }
 

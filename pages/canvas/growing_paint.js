@@ -2,7 +2,7 @@
 // is written and what is only read. Knows the payload of viz/growing.py; no reader and no sentence.
 
 const WIDEST = 44, GUTTER = 46, SLANTED = 78, BRACKET = 26, HEADING = 20, TICKED = 16, FOOT = 26;
-const TALL = 330, LOWEST = 2, HIGHEST = 14, NUMBERS = 240;
+const TALL = 330, LOWEST = 2, HIGHEST = 14, NUMBERS = 240, STRIPE = 4;
 
 // ---- where things lie (CSS pixels) --------------------------------------------------------------
 
@@ -55,33 +55,45 @@ function paintGrowing(canvas, view, step) {
   paintRowTicks(context, view, dims);
   paintPositions(context, view, to);
   const [most, largest] = meta.limits.map((limit) => digits(limit, 3));
-  paintScale(context, view, view.luts.amount, ["0", most], place.strips.bottom + FOOT / 2 + 2);
+  paintScale(context, view, "lengths", ["0", most], place.strips.bottom + FOOT / 2 + 2);
   const ends = [`\u2212${largest}`, largest];
-  paintScale(context, view, view.luts.signed, ends, place.head.bottom + TICKED + FOOT / 2);
+  paintScale(context, view, "numbers", ends, place.head.bottom + TICKED + FOOT / 2);
   paintRowFrame(context, view, at);
 }
 
 // One pixel per cell, enlarged without smoothing; what is not in the cache yet stays open.
 function paintCells(context, { place, theme, luts, meta }, part, to, valueAt) {
-  const { top, rows, ch, bottom } = place[part], signed = part === "head";
+  const { top, rows, ch, bottom } = place[part], signed = part === "head", broken = [];
   const table = pixelTable(luts[signed ? "signed" : "amount"][theme.dark ? 1 : 0]);
   const small = element("canvas"), pen = small.getContext("2d");
   [small.width, small.height] = [Math.max(1, to), rows];
   const image = pen.createImageData(small.width, rows), pixels = new Uint32Array(image.data.buffer);
   for (let row = 0; row < rows; row++) {
     for (let column = 0; column < to; column++) {
-      const part = valueAt(row, column) / meta.limits[signed ? 1 : 0];
-      pixels[row * small.width + column] = table[Math.round(255 * (signed ? (part + 1) / 2 : part))];
+      const value = valueAt(row, column), part = value / meta.limits[signed ? 1 : 0];
+      if (!Number.isFinite(value)) broken.push([GUTTER + column * place.cw, top + row * ch, place.cw, ch]);
+      else pixels[row * small.width + column] = table[Math.round(255 * (signed ? (part + 1) / 2 : part))];
     }
   }
   pen.putImageData(image, 0, 0);
   context.imageSmoothingEnabled = false;
   if (to) context.drawImage(small, GUTTER, top, to * place.cw, rows * ch);
+  hatchAll(context, theme, broken);
   context.strokeStyle = theme.background;
   context.lineWidth = 1;
   for (let column = 1; place.cw >= 6 && column < to; column++) strokeLine(context, GUTTER + column * place.cw, top, bottom);
   context.strokeStyle = theme.line;
   context.strokeRect(GUTTER - 0.5, top - 0.5, place.width + 1, bottom - top + 1);
+}
+
+function hatchAll(context, { faint }, boxes) {
+  if (!boxes.length) return;
+  const tile = element("canvas"), pen = tile.getContext("2d");
+  tile.width = tile.height = STRIPE;
+  pen.fillStyle = faint;
+  for (let i = 0; i < STRIPE; i++) pen.fillRect(i, STRIPE - 1 - i, 1, 1);
+  context.fillStyle = context.createPattern(tile, "repeat");
+  for (const box of boxes) context.fillRect(...box);
 }
 
 function strokeLine(context, x, top, bottom) {
@@ -180,8 +192,10 @@ function paintRowFrame(context, { place: { strips, width }, theme }, row) {
   context.fillRect(GUTTER - 5, y - 1, 4, strips.ch + 2);
 }
 
-function paintScale(context, { place, theme }, luts, [low, high], y) {
-  const lut = luts[theme.dark ? 1 : 0];
+// From one end value to the other; and what is hatched, where something is.
+function paintScale(context, view, of, [low, high], y) {
+  const { meta, theme, place, luts } = view;
+  const lut = luts[of === "numbers" ? "signed" : "amount"][theme.dark ? 1 : 0];
   context.font = place.sans;
   context.textAlign = "left";
   context.fillStyle = theme.faint;
@@ -194,4 +208,9 @@ function paintScale(context, { place, theme }, luts, [low, high], y) {
   }
   context.fillStyle = theme.faint;
   context.fillText(high, from + HALF_BAR * 2 + 6, y);
+  if (view[of].data.every(Number.isFinite)) return;
+  const x = from + HALF_BAR * 2 + 6 + context.measureText(high).width + APART;
+  hatchAll(context, theme, [[x, y - 5, 22, 10]]);
+  context.fillStyle = theme.faint;
+  context.fillText(meta.labels.broken, x + 28, y);
 }

@@ -1,19 +1,10 @@
 // One tree for each token of a piece: the symbols below, what they were joined to above.
 // Knows symbols, merges and tokens of viz/merging.py; knows no sentence and no state of the page.
 
-const SVG = "http://www.w3.org/2000/svg";
 const LEVEL = 38; // pixels from one row of boxes to the next
 const BOX = 23;
 const BYTES = 15; // room for the bytes below the symbols
 const ID = 18; // room for the id above a token
-
-function draw(tag, attributes, parent, text) {
-  const node = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(attributes)) node.setAttribute(name, value);
-  if (text !== undefined) node.textContent = text;
-  parent?.append(node);
-  return node;
-}
 
 // The parts that are there after `step` merges: [start, stop] each, in order.
 function partsAt({ symbols, merges }, step) {

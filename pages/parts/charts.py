@@ -6,6 +6,8 @@ from pages.parts import session, style
 from pages.parts.words import text
 from viz import figure
 
+LONGEST = 14  # letters of a token beside a bar of half a page, so that its number is not cut off
+
 
 def clickable(
     drawn, key: str, pick, *, name: str, alt: str, box=st, names=(), chosen: int | None = None
@@ -24,6 +26,11 @@ def clickable(
     box.plotly_chart(drawn, key=key, config=saving, alt=alt, **selects)
     if names:
         _listed(f"{key}_list", pick, list(names), chosen)
+
+
+def short(token: str) -> str:
+    """A token as it stands beside a bar; elsewhere on the page it has its full name."""
+    return token if len(token) <= LONGEST else token[: LONGEST - 1] + "…"
 
 
 def _listed(key, pick, names, chosen):

@@ -101,15 +101,15 @@ def another(prompt: str):
         return done
 
 
-def compute(function, *args):
+def compute(function, *args, heading=None):
     """Another computation on a trace, behind the same semaphore; a sentence where it has none to
-    give, and the page ends there.
+    give, and the page ends there. heading() makes room for the sentence.
     """
     try:
         with COMPUTE:
             return function(*args)
     except TokenwalkError as error:
-        _refuse(error)
+        _refuse(error, heading)
 
 
 def _check_length(opened, wanted):

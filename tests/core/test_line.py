@@ -1,4 +1,4 @@
-"""The line of a draw and the counts of many draws: by hand,."""
+"""The line of a draw and the counts of many draws: by hand."""
 
 from math import isnan, sqrt
 
@@ -6,7 +6,16 @@ import numpy as np
 import pytest
 
 from core import RunSpec
-from core.decode.line import around, counted, counted_at, farthest, pieces, walked
+from core.decode.line import (
+    Piece,
+    around,
+    counted,
+    counted_at,
+    farthest,
+    pieces,
+    times_larger,
+    walked,
+)
 from core.decode.sampling import Draw, rolls
 
 PROBS = (0.4, 0.3, 0.2, 0.05, 0.03, 0.02)
@@ -100,3 +109,10 @@ def test_many_rolls_spread_as_the_binomial_distribution_says():
 def test_a_count_is_as_far_off_on_either_side():
     for counts in ([50, 50, 0, 0, 0, 0], [30, 70, 0, 0, 0, 0]):
         assert counted_at(drawn(0.5), np.array(counts), 0).apart == pytest.approx(10)
+
+
+def test_a_part_of_the_line_is_drawn_as_wide_as_the_whole():
+    """Two pieces from 0.5 to 0.75 are a quarter of it; one of no width still has a number."""
+    part = Piece(2, 1, 0.5, 0.6), Piece(3, 1, 0.6, 0.75)
+    assert times_larger(part) == 4
+    assert 0 < times_larger((Piece(9, 1, 1.0, 1.0),)) < float("inf")

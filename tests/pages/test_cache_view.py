@@ -130,3 +130,17 @@ def test_a_token_whose_numbers_overflow_ends_the_text(lang, tmp_path, monkeypatc
     app = open_view(model="broken", prompt="the cat", lang=lang)
     assert reader.notices(app)[0] == lessons.text(lang, "cache.grow.stop_nonfinite", n=0)
     assert len(strips(app)[0]["tokens"]) == len(prompt.ids)
+
+
+@EACH_LANGUAGE
+def test_keys_of_the_prompt_that_overflow_are_shown_as_what_they_are(lang, tmp_path, monkeypatch):
+    """The scores behind them are finite, so the page has a run to show."""
+    arrays = tiny.arrays()
+    arrays["blk.0.attn_k.weight"] *= np.float32(1e22)  # the squares leave float32
+    monkeypatch.setenv("TOKENWALK_MODELS", tiny.build(tmp_path / "broken.gguf", tensors=arrays))
+    app = open_view(model="broken", prompt="the cat", lang=lang)
+    meta, shown = strips(app)
+    assert np.isinf(shown["lengths"][0]).all() and np.isfinite(shown["lengths"][1:]).all()
+    assert meta["limits"][0] == shown["lengths"][1:].max()
+    assert meta["labels"]["broken"] == lessons.text(lang, "cache.grow.figure.broken")
+    assert reader.verdict(app) == "equal"

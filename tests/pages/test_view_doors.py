@@ -43,3 +43,9 @@ def test_a_view_of_heads_leads_to_another_with_the_same_head(view, door):
     app = reader.open_page("atlas", model="nano", op=view, layer=1, head=2)
     there = through(app, f"to_atlas_{door}")
     assert (there["op"], there["at_layer"], there["at_head"]) == (door, 1, 2)
+
+
+def test_the_growing_cache_leads_to_the_loop_that_writes_the_text():
+    app = reader.open_page("cache", model="nano", max_new_tokens=3)
+    there = through(app, "to_loop_text")
+    assert (there["page"], there["op"], there["max_new_tokens"]) == ("loop", "text", "3")

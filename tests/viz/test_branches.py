@@ -9,7 +9,7 @@ from viz.branches import LABELS, Branch, branches
 from viz.payload import unpack
 
 SAID = dict.fromkeys(LABELS, "said") | {"level": "{level}"}
-SCRIPTS = ("common.js", "saving.js", "branches_draw.js", "branches.js")
+SCRIPTS = ("common.js", "svg.js", "saving.js", "branches_draw.js", "branches.js")
 
 
 def branch(parent, state="kept", best=False, text="a"):

@@ -3,6 +3,7 @@
 import numpy as np
 
 from viz.cumulative import Part, cumulative, rolled
+from viz.figure import BELOW_AXIS
 
 PARTS = [
     Part(0.0, 0.5, "<b>$a$", "<b>: 0 … 0.5"),
@@ -53,3 +54,10 @@ def test_counts_stand_beside_what_was_to_be_expected():
     assert list(bars.x) == [7, 3] and list(marks.x) == [6, 4]
     assert list(marks.error_x.array) == [3, 3] and list(bars.marker.opacity) == [0.55, 1.0]
     assert figure.layout.xaxis.range[1] >= 9
+
+
+def test_no_name_and_no_number_of_an_axis_is_cut_off():
+    margin = made().layout.margin
+    assert margin.b >= BELOW_AXIS and made().layout.height - margin.b - margin.t > 60
+    how = {"names": ("came", "expected"), "title": "n"}
+    assert rolled(["49,142 others"], [7], [6.0], [1.5], **how).layout.yaxis.automargin

@@ -38,13 +38,24 @@ def test_zeros_alone_still_have_a_scale():
     assert meta["limits"] == [1.0, 1.0]
 
 
+def test_what_is_not_finite_is_sent_and_has_no_part_in_the_scale():
+    lengths, numbers = LENGTHS.copy(), NUMBERS.copy()
+    lengths[1, 2, 3], numbers[0, 0], numbers[1, 1] = np.inf, np.nan, -np.inf
+    meta, arrays = unpack(payload(lengths, numbers))
+    assert meta["limits"] == [22.0, 9.0]
+    np.testing.assert_array_equal(arrays["lengths"], lengths)
+    np.testing.assert_array_equal(arrays["numbers"], numbers)
+    assert unpack(payload(np.full_like(LENGTHS, np.inf), np.full_like(NUMBERS, np.nan)))[0][
+        "limits"
+    ] == [1.0, 1.0]
+
+
 @pytest.mark.parametrize(
     "wrong",
     [
         {"lengths": LENGTHS[0]},
         {"numbers": NUMBERS[:3]},
         {"tokens": ["a"]},
-        {"numbers": np.full_like(NUMBERS, np.inf)},
         {"chosen": (2, 0)},
         {"step": 3},
         {"steps": STEPS[:2]},
@@ -79,3 +90,32 @@ def test_only_what_is_written_by_then_can_be_pointed_at(tmp_path):
     assert part == [("strips", 0, 1), None, ("strips", 5, 2), ("head", 4, 3), None, None]
     assert found[6:9] == [["1 1 <i> 7 18 step 1"], ["3 8 step 2"], ["0 −10 prefill"]]
     assert found[9:] == ["1,1,16,17,18,19", "0,-10,-5,0,5"]
+
+
+@pytest.mark.skipif(NODE is None, reason="needs Node to run JavaScript")
+def test_what_is_not_finite_is_hatched_and_named(tmp_path):
+    """A pen that writes down what it is asked for."""
+    lengths = LENGTHS.copy()
+    lengths[1, 2, :2] = np.inf, np.nan
+    lengths[0, 0, 3] = np.inf  # of a step that is still to come
+    view = """(() => {
+      const {meta, arrays} = unpack(bytes), theme = {mono: "m", sans: "s", faint: "f"};
+      const lut = arrays.amount_lut_light.data, luts = {amount: [lut], signed: [lut]};
+      const view = {meta, theme, luts, ...arrays};
+      view.place = placeGrowing(view, 900, theme);
+      const {strips, cw} = view.place, boxes = [];
+      hatchAll = (_, __, all) => boxes.push(all);
+      const pen = new Proxy({}, {
+        get: (_, name) => name === "measureText" ? () => ({width: 9}) : name === "createImageData"
+          ? (w, h) => ({data: new Uint8Array(4 * w * h)}) : () => {},
+        set: () => true,
+      });
+      document.createElement = () => ({getContext: () => pen});
+      paintCells(pen, view, "strips", 2, (row, column) => view.lengths.data[row * 4 + column]);
+      paintScale(pen, view, "lengths", ["0", "1"], 0);
+      paintScale(pen, view, "numbers", ["0", "1"], 0);
+      const at = ([x, y]) => [Math.floor((y - strips.top) / strips.ch + 0.5), (x - GUTTER) / cw];
+      return [boxes[0].map(at), boxes.length, sayCell(view, {part: "strips", row: 5, column: 1})];
+    })()"""
+    found = answer(view, tmp_path, *SCRIPTS, data=payload(lengths))
+    assert found == [[[5, 0], [5, 1]], 2, ["1 2 b 6 broken prefill"]]

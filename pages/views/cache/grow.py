@@ -5,7 +5,7 @@ import streamlit as st
 from core.analyse import growing, source
 from core.analyse.cachesize import CacheSize, cache_size
 from pages import canvas
-from pages.parts import inputs, run, session, words
+from pages.parts import doors, inputs, run, session, words
 from pages.parts.views import Shown
 from pages.parts.words import text
 from pages.views.cache import memory, units
@@ -73,6 +73,8 @@ def _draw(trace, growth, kind, place):
         n = len(growth.ids) - growth.n_prompt
         run.notice(words.html(f"{HERE}.stop_{growth.stop}", n=n))
     _strips(trace, growth, kind, place)
+    words.caption(f"{HERE}.greedy")
+    doors.show(HERE, "loop.text")
     memory.show(trace, growth)
 
 

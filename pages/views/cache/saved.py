@@ -58,9 +58,16 @@ def _draw(trace, ids, n_steps, steps):
     if not n_steps:
         return run.notice(words.html(f"{HERE}.nothing"))
     label = text(f"{HERE}.again" if steps else f"{HERE}.measure")
-    with st.container(key="saved_measure"):
-        if st.button(label, key="measure_saved", type="primary"):
+    place, shown = st.container(key="saved_measure"), st.empty()
+    if place.button(label, key="measure_saved", type="primary"):
+        with place:  # what was measured before is gone meanwhile
             _measure(trace, ids, n_steps)
+    with shown.container():
+        _show(trace, n_steps, steps)
+
+
+def _show(trace, n_steps, steps):
+    """What was measured, or that nothing is."""
     if len(steps) < 2:
         return run.notice(words.html(f"{HERE}.press"))
     if len(steps) < n_steps + 1:
@@ -105,7 +112,7 @@ def _chart(trace, steps):
     words.heading(f"{HERE}.chart_{kind}")
     words.caption(f"{HERE}.chart_caption_{kind}")
     pairs = [_amounts(kind, step) for step in steps]
-    moments = [text(f"{HERE}.prefill") if s.index == 0 else str(s.index) for s in steps]
+    moments = [_moment(step) for step in steps]
     title = text(f"{HERE}.axis_{kind}")
     lines = [
         Line(text(f"{HERE}.{way}"), values, ROLES[way], [_hover(trace, s, v, title)
@@ -119,6 +126,10 @@ def _chart(trace, steps):
     found = bothways.sums(steps)[kind]
     said = {"n": len(steps) - 1, "with": _total(kind, found[0]), "without": _total(kind, found[1])}
     words.caption(f"{HERE}.total", **said, times=f"{found[1] / found[0]:.3g}")
+
+
+def _moment(step):
+    return str(step.index) if step.index else text(f"{HERE}.prefill")
 
 
 def _hover(trace, step, value, title):
@@ -168,11 +179,16 @@ SAVED += ("flops_whole", "bytes_cached", "bytes_whole", "largest_difference", "s
 def _row(step, token):
     pair = step.cached, step.whole
     return [
-        str(step.index),
+        _moment(step),
         token,
         str(step.n_after),
-        " | ".join(units.ms(each.seconds) for each in pair),
-        " | ".join(units.amount(each.cost.flops, "FLOP") for each in pair),
-        " | ".join(units.size(each.cost.n_bytes) for each in pair),
+        _pair(units.ms(each.seconds) for each in pair),
+        _pair(units.amount(each.cost.flops, "FLOP") for each in pair),
+        _pair(units.size(each.cost.n_bytes) for each in pair),
         number(step.agreement.difference) if step.agreement.difference else "0",
     ]
+
+
+def _pair(texts):
+    """Both ways beside each other; below each other where there is no room."""
+    return " | ".join(f'<span class="tw-nowrap">{html.escape(each)}</span>' for each in texts)

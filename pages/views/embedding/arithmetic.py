@@ -184,7 +184,7 @@ def _verdict(model, expected, total, every, others):
 def _listed(model, total, best):
     """What the bars are called; those that were put in are marked."""
     display, mark = model.tokenizer.display, text(f"{HERE}.input")
-    return [products.short(display(id)) + mark * (id in total.ids) for id, _ in best]
+    return [charts.short(display(id)) + mark * (id in total.ids) for id, _ in best]
 
 
 def _bars(model, best, marked, chosen, rule, left):

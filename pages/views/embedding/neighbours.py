@@ -127,7 +127,7 @@ def _bars(trace, id, best, other):
     names = [trace.model.tokenizer.display(each) for each in ids]
     charts.bars(
         ids,
-        [products.short(each) for each in names],
+        [charts.short(each) for each in names],
         [value for _, value in best],
         key="neighbours_bars",
         chosen=other,

@@ -9,12 +9,6 @@ from pages.parts.html import number
 
 HERE = "embedding.products"
 FEW = 6  # products that are listed
-LONGEST = 14  # letters of a token beside a bar of half a page, so that its number is not cut off
-
-
-def short(token: str) -> str:
-    """A token as it stands beside a bar; the arithmetic names it in full."""
-    return token if len(token) <= LONGEST else token[: LONGEST - 1] + "…"
 
 
 def table(dot, names: tuple[str, str]) -> str:

@@ -122,18 +122,18 @@ def _grow(trace) -> None:
     with place.container(key="beams_progress", border=True):
         bar, said = st.progress(0.0), st.empty()
         st.button(text(f"{HERE}.stop"), key="beams_stop", on_click=lambda: _stop(mark))
-    _work(trace, jobs, n, bar, said)
+    _work(trace, jobs, n, bar, said, place.empty)
     place.empty()
     if session.get("reveal"):  # the answer was written before there was one
         st.rerun()
 
 
-def _work(trace, jobs, n, bar, said):
+def _work(trace, jobs, n, bar, said, failed):
     for turn, (name, (key, begin)) in enumerate(jobs.items()):
         done = len(beams_run.so_far(name, key).steps)
         if beams_run.so_far(name, key).whole:
             continue
-        while beams_run.step(name, key, begin, _n_bytes(trace, name)):
+        while beams_run.step(name, key, begin, _n_bytes(trace, name), failed):
             done += 1
             share, what = (turn + min(done / n, 1)) / len(jobs), text(f"{HERE}.way_{name}")
             bar.progress(share, text(f"{HERE}.progress", what=what, n=done, last=n))

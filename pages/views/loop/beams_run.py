@@ -43,9 +43,9 @@ def so_far(name: str, key: tuple) -> Found:
     return Found(tuple(job.found) if job and job.key == key else (), False)
 
 
-def step(name: str, key: tuple, begin, n_bytes: int) -> bool:
+def step(name: str, key: tuple, begin, n_bytes: int, failed) -> bool:
     """One step more; whether there was one. begin() -> the iterator, where none is under way; it
-    holds up to n_bytes.
+    holds up to n_bytes. failed() is called before the sentence that says why there is none.
     """
     jobs = _jobs()  # now: after st.stop the session stops whoever asks it
     job = jobs.get(name)
@@ -53,7 +53,7 @@ def step(name: str, key: tuple, begin, n_bytes: int) -> bool:
         _end(jobs, name)
         job = jobs[name] = Job(key)
     try:
-        made = run.compute(_next, job, begin, n_bytes)
+        made = run.compute(_next, job, begin, n_bytes, heading=failed)
     except BaseException:  # its iterator is dead, and would say that this was all
         _end(jobs, name)
         raise

@@ -30,8 +30,9 @@ def show(trace, found, at: int) -> None:
         _own(trace, found, at)
         _saved(tokenizer, token)
         _check(trace, found, at)
-        if at == 0:  # what follows the prompt: the other page shows the same draw
-            doors.show(HERE, "sampling.stages", "sampling.draw", pos=None)
+        # What follows the prompt is the draw that the page of sampling shows.
+        same = ("sampling.stages", "sampling.draw") if at == 0 else ()
+        doors.show(HERE, *same, "cache.grow", pos=None)
 
 
 def _how(token):

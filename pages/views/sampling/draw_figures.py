@@ -8,7 +8,6 @@ from pages.views.sampling.tokens import token_of
 from viz.cumulative import Part, cumulative, rolled
 
 HERE = "sampling.draw"
-SHORT = 14  # characters of a name in a figure
 
 
 def show(trace, drawn, place: int, n_first: int) -> None:
@@ -19,8 +18,7 @@ def show(trace, drawn, place: int, n_first: int) -> None:
     if drawn.probs[place] < line.THIN and drawn.n_kept > 1:
         near = line.around(drawn, place)
         token = token_of(trace, drawn.ids[place])
-        times = f"{1 / max(near[-1].stop - near[0].start, 1e-300):,.0f}"
-        words.heading(f"{HERE}.near", token=token, times=times)
+        words.heading(f"{HERE}.near", token=token, times=f"{line.times_larger(near):,.0f}")
         _line(trace, drawn, place, near, "draw_near")
 
 
@@ -55,7 +53,7 @@ def _part(trace, drawn, place, piece):
         state = "drawn"
     elif piece.n == 1 and piece.place == place:
         state = "chosen"
-    return Part(piece.start, piece.stop, _short(named), f"{named}: {ends}", state)
+    return Part(piece.start, piece.stop, charts.short(named), f"{named}: {ends}", state)
 
 
 def name(trace, drawn, piece) -> str:
@@ -65,16 +63,12 @@ def name(trace, drawn, piece) -> str:
     return trace.model.tokenizer.display(int(drawn.ids[piece.place]))
 
 
-def _short(named):
-    return named if len(named) <= SHORT else f"{named[: SHORT - 1]}…"
-
-
 def histogram(trace, drawn, bins, place: int) -> None:
     """How often each of the first tokens came, beside what is to be expected."""
     names = [name(trace, drawn, each.piece) for each in bins]
     chosen = [n for n, each in enumerate(bins) if _holds(each.piece, place)]
     made = rolled(
-        [_short(each) for each in names],
+        [charts.short(each) for each in names],
         [each.count for each in bins],
         [each.expected for each in bins],
         [each.spread for each in bins],

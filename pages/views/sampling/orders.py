@@ -10,7 +10,6 @@ from pages.parts import charts, html, run, session, settings, strip, style, word
 from pages.parts.html import Made, number, percent, token
 from pages.parts.views import Shown
 from pages.parts.words import text
-from pages.views.embedding.products import short
 from pages.views.sampling import stages_card, stages_controls
 from pages.views.sampling.tokens import token_of
 from viz.pairs import pairs
@@ -131,7 +130,7 @@ def _bars(trace, found):
     display = trace.model.tokenizer.display
     words.heading(f"{HERE}.bars", n=len(ids))
     drawn = pairs(
-        [short(display(id)) for id in ids],
+        [charts.short(display(id)) for id in ids],
         *probs,
         names=(found.first.order, found.second.order),
         shown=tuple([_shown(prob) for prob in each] for each in probs),

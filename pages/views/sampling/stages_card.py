@@ -9,7 +9,6 @@ from core.decode import reasons
 from pages.parts import charts, html, run, session, style, words
 from pages.parts.html import percent, token
 from pages.parts.words import text
-from pages.views.embedding.products import short
 from pages.views.sampling import stages_lines
 from pages.views.sampling.tokens import token_of
 from viz import stages as figure
@@ -83,7 +82,7 @@ def bars(trace, id, shown, key: str) -> None:
     """
     ids = [row.id for row in shown]
     drawn = figure.stages(
-        [short(trace.model.tokenizer.display(each)) for each in ids],
+        [charts.short(trace.model.tokenizer.display(each)) for each in ids],
         [row.before for row in shown],
         [row.after for row in shown],
         [row.cut for row in shown],
