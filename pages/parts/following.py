@@ -88,11 +88,12 @@ async def stream(name: str, first: int) -> AsyncIterator[str]:
     while (wanted := ticket(name)) and (now := time.monotonic()) - begun < LASTS_SECONDS:
         if now - asked >= ASK_SECONDS:
             found, asked = await asyncio.to_thread(_look, wanted), now
+        whole = not found or found.has(wanted.n)  # before they are counted: all are sent then
         stop = min(len(found.tokens), wanted.n) if found else 0
         for number in range(first, stop):
             yield _event(number, token(open_model(wanted.spec.model).tokenizer, found, number))
         first = max(first, stop)
-        if not found or found.has(wanted.n):
+        if whole:
             yield "event: whole\ndata: .\n\n"  # one without data is dropped
             return
         await asyncio.sleep(POLL_SECONDS)

@@ -5,6 +5,7 @@ import json
 import math
 import re
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -83,7 +84,8 @@ def streamed(app, number=0):
     async def told():
         return "".join([part async for part in following.stream(name, int(first))])
 
-    events = asyncio.run(told())
+    with ThreadPoolExecutor(1) as pool:  # whose thread has no event loop, as this one may have
+        events = pool.submit(asyncio.run, told()).result()
     data = [json.loads(line) for line in re.findall(r"^data: (\{.+)$", events, re.M)]
     assert re.findall(r"^id: (.+)$", events, re.M) == [str(one["number"] + 1) for one in data]
     return data, events.endswith("event: whole\ndata: .\n\n")
