@@ -135,6 +135,9 @@ def test_a_new_run_of_a_page_takes_the_place_of_the_last_and_tickets_are_bounded
     second = strips(app.run())[0][0]["follow"]
     names = [each.split("/")[2].split("?")[0] for each in (first, second)]
     assert [following.ticket(name) is None for name in names] == [True, False]
+    gate.go.set()  # there is one writer for all
+    assert background.look(expected_spec(seed=911), 40, wait=20).has(40)
+    gate.go.clear()
     monkeypatch.setattr(following, "MOST", 1)
     under_way(seed=912, cell=40)
     assert following.ticket(names[1]) is None
