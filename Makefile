@@ -37,6 +37,7 @@ bench: model .venv/installed-dev
 	$(BIN)/python tools/bench_views.py
 	$(BIN)/python tools/bench_inside.py
 	$(BIN)/python tools/bench_steps.py
+	$(BIN)/python tools/bench_loop.py
 
 # What `make bench` compares with, in an environment of its own (some GB).
 bench-others: .venv-bench/installed

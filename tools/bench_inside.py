@@ -103,7 +103,7 @@ def main(pages):
                 all_heads(reader, n_tokens, bound)
             for page, view in views:
                 measured = first_paints(reader, page, view, n_tokens)
-                report(f"{n_tokens} tokens, {page} {view}: first paint (bound {bound} s)", measured)
+                report(f"{n_tokens} tokens, {page} {view}: first paint of its link", measured)
                 if view in MEASURED:
                     press_first(reader, MEASURED[view])
                 for name, press in CONTROLS.get(view, {}).items():
