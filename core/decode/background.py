@@ -1,4 +1,4 @@
-"""Continuations that are written in a thread beside whoever reads them, one token of each in turn.
+"""Continuations that are written in a thread beside whoever reads them, one pass of each in turn.
 
 The same spec is the same continuation for everybody. One that nobody has looked at for some seconds
 waits; if its generator has had to go meanwhile, it runs through its tokens again, which are the
@@ -20,7 +20,7 @@ from core.spec import RunSpec
 from core.store import ByteStore
 
 from .filters import descending, softmax
-from .generate import Event, generate
+from .generate import Event, passes
 
 MOST = 400  # tokens of a continuation
 PATIENCE = 5.0  # seconds without a look after which nobody waits for it
@@ -125,8 +125,8 @@ class Continuation:
         return bool(self._asked) and not self.has(max(self._asked))
 
     def write(self) -> None:
-        """One token more, in the thread of the writer; or one of those it has, where its generator
-        had to begin again.
+        """One pass more, in the thread of the writer: a token, or one of those it has where its
+        generator had to begin again, or a part of a long prompt.
         """
         try:
             self._take(self._next())
@@ -144,9 +144,11 @@ class Continuation:
         return next(self._events)
 
     def _begin(self):
-        return generate(self.spec)
+        return passes(self.spec)
 
     def _take(self, event):
+        if event is None:
+            return
         if event.stop:
             self._drop()
         if event.stop == "nonfinite":

@@ -68,13 +68,23 @@ def generate(spec: RunSpec) -> Iterator[Event]:
     earlier one is not run again from the start; the numbers are the same, bit for bit. The same
     spec gives the same tokens on one machine with one number of threads.
     """
+    return filter(None, passes(spec))
+
+
+def passes(spec: RunSpec) -> Iterator[Event | None]:
+    """The events of `generate`, and None after each block of 64 of a longer prompt: there whoever
+    has others to serve can do so.
+    """
     model = open_model(spec.model)
     ids = prompt_ids(model, spec)
     n_new = min(spec.max_new_tokens, model.config.context - len(ids) + 1)
     cache = room_for(model, len(ids) + n_new - 1)
     text = codecs.getincrementaldecoder("utf-8")("replace")
-    start = time.perf_counter()
-    n_reused = fill(model, ids, cache, spec.edits)
+    start, before, n_reused = time.perf_counter(), 0.0, 0
+    for reused in filling(model, ids, cache, spec.edits):
+        n_reused, before = reused, before + time.perf_counter() - start
+        yield None
+        start = time.perf_counter()
     for step in range(n_new):
         logits = next_logits(model, ids[cache.length :], cache, spec.edits)
         passed = {"step": step, "n_cached": cache.length, "cache_bytes": cache.nbytes}
@@ -84,10 +94,10 @@ def generate(spec: RunSpec) -> Iterator[Event]:
             event = _chosen(made, logits, model.tokenizer, text, step == n_new - 1, passed)
         else:
             event = _broken(text, first_nonfinite(model, ids, spec), passed)
-        yield replace(event, seconds=time.perf_counter() - start)
+        yield replace(event, seconds=before + time.perf_counter() - start)
         if event.stop:
             return
-        ids, start = [*ids, event.id], time.perf_counter()
+        ids, start, before = [*ids, event.id], time.perf_counter(), 0.0
 
 
 def _chosen(made, logits, tokenizer, text, is_last, passed):
@@ -125,11 +135,17 @@ def room_for(model, n_tokens: int) -> KVCache:
 
 
 def fill(model, ids, cache, edits=()) -> int:
-    """Bring an empty cache to the last whole block of 64 before the last id.
+    """Bring an empty cache to the last whole block of 64 before the last id. Returns how many
+    positions came from earlier prompts.
+    """
+    return max(filling(model, ids, cache, edits), default=0)
+
+
+def filling(model, ids, cache, edits=()) -> Iterator[int]:
+    """`fill`, a block at a time: after each how many positions came from earlier prompts.
 
     Each block is one pass, whatever comes behind it, so that its rows are the same bits whether
-    they are computed here or left by an earlier prompt with the same beginning. Returns how many
-    positions came from earlier prompts.
+    they are computed here or left by an earlier prompt with the same beginning.
     """
     n_reused, key = 0, _beginning(model, ids, edits)
     for stop in range(BLOCK, len(ids), BLOCK):
@@ -139,7 +155,7 @@ def fill(model, ids, cache, edits=()) -> int:
         if cache.length < stop:
             cache.extend(*rows)
             n_reused += BLOCK
-    return n_reused
+        yield n_reused
 
 
 def _beginning(model, ids, edits):

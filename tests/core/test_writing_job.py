@@ -180,7 +180,7 @@ def test_scores_that_are_not_finite_say_where(tmp_path):
 
 
 def test_what_fails_is_kept_for_the_reader(path, monkeypatch):
-    monkeypatch.setattr(background, "generate", lambda spec: iter([1 / 0 for _ in "x"]))
+    monkeypatch.setattr(background, "passes", lambda spec: iter([1 / 0 for _ in "x"]))
     text = background.look(spec(path), 5, wait=10)
     assert isinstance(text.error, ZeroDivisionError) and text.ended
 
@@ -190,10 +190,10 @@ def test_what_has_failed_can_be_tried_again(path, monkeypatch):
         yield from events(spec, 3)[:2]
         raise MemoryError
 
-    monkeypatch.setattr(background, "generate", breaks)
+    monkeypatch.setattr(background, "passes", breaks)
     text = background.look(spec(path), 5, wait=10)
     assert isinstance(text.error, MemoryError) and len(text.tokens) == 2
-    monkeypatch.setattr(background, "generate", generate)
+    monkeypatch.setattr(background, "passes", generate)
     text.forget()
     assert background.look(spec(path), 5, wait=10) is text and text.error is None
     assert [t.id for t in text.tokens] == [e.id for e in events(spec(path), 5)]

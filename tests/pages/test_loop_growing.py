@@ -32,7 +32,7 @@ def gate(monkeypatch):
                 yield event
 
     gate = Gate()
-    monkeypatch.setattr(background, "generate", gate.generate)
+    monkeypatch.setattr(background, "passes", gate.generate)
     yield gate
     gate.go.set()
 
@@ -145,7 +145,7 @@ def test_a_new_run_of_a_page_takes_the_place_of_the_last_and_tickets_are_bounded
 
 def test_a_stop_in_branch_leaves_both_as_long_as_the_one_under_way(gate):
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(background, "generate", generate)
+        patched.setattr(background, "passes", generate)
         settled(reader.open_page("loop", op="text", model="nano", prompt=FRANCE, seed=907, cell=40))
     app = under_way("branch", n=6, seed=907, at=3)
     assert len(ids(app)) == 40
@@ -163,10 +163,10 @@ def test_what_fails_is_said_and_tried_again(monkeypatch):
     def broken(spec):
         raise MemoryError("no room")
 
-    monkeypatch.setattr(background, "generate", broken)
+    monkeypatch.setattr(background, "passes", broken)
     app = reader.open_page("loop", op="text", model="nano", prompt=FRANCE, seed=908)
     assert "MemoryError: no room" in " ".join(reader.notices(app, "error")) and not app.exception
-    monkeypatch.setattr(background, "generate", generate)
+    monkeypatch.setattr(background, "passes", generate)
     assert ids(settled(app.run())) == [expected(seed=908, n=1)[0].id]
 
 

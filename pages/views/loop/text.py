@@ -31,7 +31,7 @@ def view(trace, position: int) -> Shown:
         lambda: _draw(trace, spec, found, wanted, most),
         {"limit": most},
         lambda: _answer(trace, found, wanted),
-        source.of(generate.generate),
+        source.of(generate.passes),
         lambda: told.arrays(found.tokens[:wanted]),
     )
 
