@@ -22,7 +22,7 @@ def values(model, ids, weights=same, config=same, changed=None, rounded=same):
     weights, config: functions of the model's own. changed: functions in the place of ops.
     rounded: what becomes of every value.
     """
-    found, c = {}, config(model.config)
+    found, c, weights = {}, config(model.config), weights(model.weights)
 
     def tap(op, layer, value):
         name = op if layer is None else f"layers.{layer}.{op}"
@@ -33,8 +33,8 @@ def values(model, ids, weights=same, config=same, changed=None, rounded=same):
     with pytest.MonkeyPatch.context() as patch:
         for name, function in (changed or {}).items():
             patch.setattr(ops, name, function)
-        x = forward.forward(np.array(ids), weights(model.weights), c, cache, tap)
-        forward.unembed(x, weights(model.weights), c, tap)
+        x = forward.forward(np.array(ids), weights, c, cache, tap)
+        forward.unembed(x, weights, c, tap)
     return found | {op: found[op][-1] for op in ("logits", "logits_capped") if op in found}
 
 

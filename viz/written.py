@@ -31,11 +31,11 @@ def written(
     """The payload. before: display texts of what stands in front and cannot be chosen. tokens, ids,
     probs and special run along the tokens that were written.
 
-    probs: 0 to 1, or NaN where there is none; the colour of a token. first: the number of the first
-    token, for its name. forked: the token at which another text begins to differ. follow: where on
-    the server the tokens that are still to come are found, if more are. values: by name, what
-    stands in the line below the text.
-    labels: "aria" names the tokens, "token" describes one with {token}, {id} and {position}, "prob"
+    probs: 0 to 1, or NaN where there is none; the colour of a token. first: how many tokens lie
+    before the first, for its number. forked: the token at which another text begins to differ.
+    follow: where on the server the tokens that are still to come are found, if more are. values: by
+    name, what stands in the line below the text.
+    labels: "aria" names the tokens, "token" describes one with {token}, {id} and {number}, "prob"
     says its probability with {prob}, "before" names what stands in front, "forked" is said of that
     token, "scale" names the colours; empty, they have no legend. "said" is the line below, with the
     names of values, and "reads" stands there before the first token; empty, there is no line.

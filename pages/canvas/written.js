@@ -19,11 +19,10 @@ const codeOf = (value) => Math.round(255 * Math.min(1, Math.max(0, value)));
 const shown = (prob) => (prob < 0.0005 ? prob.toExponential(1) : prob.toFixed(3));
 
 function nameOf({ meta, probs }, i) {
-  const named = { ...meta, tokens: { [meta.first + i]: meta.tokens[i] } };
-  named.ids = { [meta.first + i]: meta.ids[i] };
-  const said = [describe(named, meta.first + i)];
-  if (!Number.isNaN(probs[i])) said.push(fill(meta.labels.prob, { prob: shown(probs[i]) }));
-  if (i === meta.forked) said.push(meta.labels.forked);
+  const { labels, tokens, ids, first, forked } = meta;
+  const said = [fill(labels.token, { token: tokens[i], id: ids[i], number: first + i + 1 })];
+  if (!Number.isNaN(probs[i])) said.push(fill(labels.prob, { prob: shown(probs[i]) }));
+  if (i === forked) said.push(labels.forked);
   return said;
 }
 

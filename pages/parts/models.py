@@ -24,12 +24,16 @@ def available() -> dict[str, str]:
     """
     here = {name: name for name in registry.MODELS if registry.on_disk(name)}
     here |= {name: name for name in registry.fetched()}
-    paths = filter(None, os.environ.get("TOKENWALK_MODELS", "").split(os.pathsep))
-    given = {_called(path): path for path in paths}
+    given = _given()
     there = [name for name, path in given.items() if _exists(path)]
     openable = {*here, *there}
     first = next((n for n in (DEFAULT, *there, NANO, *here) if n in openable), DEFAULT)
     return {name: name for name in (first, DEFAULT, NANO)} | here | given
+
+
+def _given():
+    paths = filter(None, os.environ.get("TOKENWALK_MODELS", "").split(os.pathsep))
+    return {_called(path): path for path in paths}
 
 
 def _exists(path: str) -> bool:
@@ -43,6 +47,11 @@ def _called(path: str) -> str:
 
 def opened_as(name: str | None) -> str:
     """What `open_model` takes for a name on offer; the default where it is none."""
+    given = _given()
+    if name in given:
+        return given[name]
+    if name in (None, DEFAULT, NANO):  # asked for by every link on a page: without a look at
+        return name or DEFAULT  # what else is on disk
     return available().get(name, DEFAULT)
 
 

@@ -47,6 +47,10 @@ window.WebSocket = new Proxy(WebSocket, {construct(target, args) {
   });
   return socket;
 }});
+// What shimmers while a page loads is drawn by the processor here: up to a third of an opening.
+const still = new CSSStyleSheet();
+still.replaceSync("[data-testid=stSkeleton] { animation: none !important; }");
+document.adoptedStyleSheets = [still];
 const watch = (root) => new MutationObserver(() => { walk.changed = performance.now(); }).observe(
   root, {subtree: true, childList: true, attributes: true, characterData: true});
 watch(document);
@@ -72,6 +76,8 @@ CALM = """quiet => {
     && !document.querySelector("[data-stale=true]")
     && [...document.querySelectorAll("[data-testid=stBidiComponentIsolated]")].every(
       (host) => host.shadowRoot?.querySelector("canvas, svg, button, [role=option]"))
+    && [...document.querySelectorAll("[data-testid=stBidiComponentIsolated]")].every(
+      (host) => !host.shadowRoot.querySelector(".box.running"))
     && performance.now() - walk.changed > quiet;
 }"""
 
@@ -189,6 +195,13 @@ class Reader:
     def open(self, path: str = "/", /, **link):
         """Go to a page of the app with these values in its link, and wait until it is there."""
         self.page.goto(self.address + path + ("?" + urlencode(link) if link else ""))
+        return self.calm()
+
+    def anew(self):
+        """This address as somebody else sees it: nothing that this tab remembers goes along."""
+        link = self.page.url
+        self.rest()
+        self.page.goto(link)
         return self.calm()
 
     def calm(self, quiet: float = 250, timeout: float = 60_000):

@@ -36,7 +36,7 @@ def reader(visit, alone):
     return visit(address=alone)
 
 
-def test_a_link_works_as_the_very_first_request_of_a_server(reader):
+def test_a_link_is_the_very_first_request_of_a_server_and_leads_on_to_every_page(reader):
     """The first test of this server: nothing has been asked of it before."""
     reader.open("/block", **DEEP)
     assert reader.key("stepper").is_visible()
@@ -44,9 +44,14 @@ def test_a_link_works_as_the_very_first_request_of_a_server(reader):
     assert "stop_tokens" in reader.page.locator(".st-key-journey").inner_html()
     first = place(reader)
     assert "attn.weights" in first[-1] and "(3)" in first[-1] and OWN in first
-    reader.page.reload()
-    reader.calm()
-    assert place(reader) == first
+    assert place(reader.anew()) == first
+    for name in journey.PLACES:
+        reader.visit_stop(name)
+        assert "model=nano" in reader.page.url
+        assert reader.page.locator(".tw-notice.error").count() == 0
+        assert reader.heading()
+        if name in ("block", "output"):
+            assert "✓ " + lessons.text("zh", "explain.equal") in reader.explanation()
 
 
 def test_it_says_which_model_it_has(alone):
@@ -54,22 +59,8 @@ def test_it_says_which_model_it_has(alone):
         assert json.load(answer) == {"ok": True, "models": ["nano"]}
 
 
-def test_every_page_from_the_first_on(reader):
-    language = "zh"
-    reader.open("/", lang=language)
-    for name in journey.PLACES:
-        if name != "start":
-            reader.visit_stop(name)
-        assert "model=nano" in reader.page.url
-        assert reader.page.locator(".tw-notice.error").count() == 0
-        assert reader.heading()
-        if name in ("block", "output"):
-            assert "✓ " + lessons.text(language, "explain.equal") in reader.explanation()
-
-
-@pytest.mark.parametrize("name", ["output", "learning"])
-def test_a_page_as_the_first_one(reader, name):
-    reader.open(f"/{name}")
+def test_a_page_without_views_as_the_first_one(reader):
+    reader.open("/learning")
     assert reader.heading() and "model=nano" in reader.page.url
     assert reader.page.locator(".tw-notice.error").count() == 0
 
@@ -91,6 +82,7 @@ def test_one_click_to_smollm2_and_one_back(reader):
 
 def test_a_download_that_finds_no_network_says_so_and_nano_stays(reader):
     reader.open("/block")
+    assert reader.page.locator(".tw-notice.error").count() == 0
     with reader.rerun():
         reader.key("download").locator("button").click()
     said = reader.page.get_by_test_id("stSidebar").locator(".tw-notice.error")

@@ -27,7 +27,14 @@ def at(reader, layer, head):
     return box["x"] + x, box["y"] + y
 
 
-def test_a_click_leads_from_the_field_to_a_head_and_on_to_a_cell(reader):
+def back(reader):
+    """To the field, which is the view before that of a head."""
+    with reader.rerun():
+        reader.press("ArrowLeft")
+    assert "op=every" in reader.page.url and reader.key(FIELD).is_visible()
+
+
+def test_a_head_is_opened_by_a_click_and_by_keys_and_by_a_door(reader):
     reader.open("/atlas")
     reader.page.mouse.move(*at(reader, 16, 0))
     tip = reader.key(FIELD).locator(".tip")
@@ -37,6 +44,31 @@ def test_a_click_leads_from_the_field_to_a_head_and_on_to_a_cell(reader):
         reader.page.mouse.click(*at(reader, 16, 0))
     assert "op=head" in reader.page.url
     assert "layer=16" in reader.page.url and "head=0" in reader.page.url
+    another_cell(reader)
+    back(reader)
+    field = canvas(reader)
+    field.focus()
+    with reader.rerun():
+        field.press("ArrowRight")
+    expect(reader.page.get_by_text("The chosen head: layer 17, head 0")).to_be_visible()
+    assert "layer=17" in reader.page.url and "op=every" in reader.page.url
+    with reader.rerun():
+        field.press("Enter")
+    assert "op=head" in reader.page.url and "layer=17" in reader.page.url
+    back(reader)
+    with reader.rerun():  # the head that the answer names is one click away
+        reader.page.get_by_text("Reveal", exact=True).click()
+    door = reader.page.locator("[data-door]")
+    layer, head = door.get_attribute("data-door").split()
+    expect(door).to_have_text(f"layer {layer}, head {head} ▸")
+    with reader.rerun():
+        door.click()
+    assert f"layer={layer}" in reader.page.url and f"head={head}" in reader.page.url
+    assert "op=head" in reader.page.url
+
+
+def another_cell(reader):
+    """An arrow key in the map of a head chooses the cell beside, and the page says what it is."""
     words = reader.page.locator(".tw-cell-words")
     expect(words).to_have_count(1)
     before = words.get_attribute("data-cell")
@@ -47,32 +79,6 @@ def test_a_click_leads_from_the_field_to_a_head_and_on_to_a_cell(reader):
         figure.press("ArrowUp")
     query, key = words.get_attribute("data-cell").split(",")
     assert f"{query},{key}" != before and reader.page.locator(".tw-cell-words").inner_text()
-
-
-def test_keys_move_the_frame_and_enter_opens_the_head(reader):
-    reader.open("/atlas", layer=10, head=3)
-    field = canvas(reader)
-    field.focus()
-    with reader.rerun():
-        field.press("ArrowRight")
-    expect(reader.page.get_by_text("The chosen head: layer 11, head 3")).to_be_visible()
-    assert "layer=11" in reader.page.url and "op=" not in reader.page.url
-    with reader.rerun():
-        field.press("Enter")
-    assert "op=head" in reader.page.url and "layer=11" in reader.page.url
-
-
-def test_the_head_that_the_answer_names_is_one_click_away(reader):
-    reader.open("/atlas")
-    with reader.rerun():
-        reader.page.get_by_text("Reveal", exact=True).click()
-    door = reader.page.locator("[data-door]")
-    layer, head = door.get_attribute("data-door").split()
-    expect(door).to_have_text(f"layer {layer}, head {head} ▸")
-    with reader.rerun():
-        door.click()
-    assert f"layer={layer}" in reader.page.url and f"head={head}" in reader.page.url
-    assert "op=head" in reader.page.url
 
 
 def test_a_sorted_map_opens_its_own_head(reader):

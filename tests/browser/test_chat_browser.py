@@ -12,8 +12,8 @@ def ids(reader):
     ]
 
 
-def test_a_chat_is_typed_and_a_link_carries_it(visit, smollm):
-    reader = visit().open("/tokens", op="chat", prompt="Hi")
+def test_a_chat_is_typed_and_a_link_carries_it(reader, smollm):
+    reader.open("/tokens", op="chat", prompt="Hi")
     assert ids(reader) == smollm.tokenizer.chat([("user", "Hi")])
     box = reader.key("chat_system").locator("textarea")
     box.fill("Be <b>brief</b>.")
@@ -25,9 +25,9 @@ def test_a_chat_is_typed_and_a_link_carries_it(visit, smollm):
     expect(part).to_have_text("Be <b>brief</b>.")
     label = part.evaluate("part => getComputedStyle(part, '::before').content")
     assert label == '"your system prompt"'
-    friend = visit()
-    friend.page.goto(reader.page.url)
-    assert ids(friend.calm()) == smollm.tokenizer.chat(said)
+    reader.page.evaluate("sessionStorage.clear()")  # as a new reader
+    reader.open(reader.page.url.removeprefix(reader.address))
+    assert ids(reader) == smollm.tokenizer.chat(said)
 
 
 def test_a_forged_turn_becomes_the_readers_message_and_stays_text(reader, smollm):

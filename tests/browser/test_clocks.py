@@ -3,7 +3,7 @@
 from playwright.sync_api import expect
 
 
-def test_keys_move_the_hands_at_once_and_the_link_after_a_rest(reader):
+def test_keys_move_the_hands_at_once_and_the_link_after_a_rest_and_a_click_shows_a_pair(reader):
     reader.open("/positions", op="clocks", pos=2)
     clocks = reader.key("clocks")
     slider, said = clocks.locator("input[type=range]"), clocks.locator(".where")
@@ -18,6 +18,17 @@ def test_keys_move_the_hands_at_once_and_the_link_after_a_rest(reader):
     reader.calm()
     assert reader.key("walk_positions").locator(".count").inner_text().startswith("2 /")
     assert "11" in said.inner_text()
+    slider.focus()
+    for key in ("Home", "ArrowRight", "ArrowRight", "ArrowRight"):
+        reader.page.keyboard.press(key)
+    box = clocks.locator("canvas").bounding_box()
+    with reader.rerun():  # the clocks stand in rows of eight
+        clocks.locator("canvas").click(position={"x": box["width"] * 3.5 / 8, "y": 40})
+    assert all(part in reader.page.url for part in ("op=rotation", "cell=3", "pos=3"))
+    assert reader.key("pair").locator("input").input_value() == "3"
+    with reader.rerun():
+        reader.page.go_back()
+    assert "op=clocks" in reader.page.url
 
 
 def test_the_run_button_moves_the_hands_until_it_is_pressed_again(reader):
@@ -34,18 +45,3 @@ def test_the_run_button_moves_the_hands_until_it_is_pressed_again(reader):
     reader.page.keyboard.press("ArrowLeft")  # the button has the focus
     assert slider.input_value() == str(int(stopped) - 1)
     assert reader.key("walk_positions").locator(".count").inner_text().startswith("2 /")
-
-
-def test_a_click_on_a_clock_shows_its_pair_where_the_hands_stand(reader):
-    reader.open("/positions", op="clocks", pos=4)
-    clocks = reader.key("clocks")
-    clocks.locator("input[type=range]").focus()
-    reader.page.keyboard.press("ArrowLeft")
-    box = clocks.locator("canvas").bounding_box()
-    with reader.rerun():  # the clocks stand in rows of eight
-        clocks.locator("canvas").click(position={"x": box["width"] * 3.5 / 8, "y": 40})
-    assert all(part in reader.page.url for part in ("op=rotation", "cell=3", "pos=3"))
-    assert reader.key("pair").locator("input").input_value() == "3"
-    with reader.rerun():
-        reader.page.go_back()
-    assert "op=clocks" in reader.page.url

@@ -5,7 +5,7 @@ Knows the bar of a page of views and a card of the first page.
 
 
 def test_back_undoes_a_step_to_another_page_in_one_press(reader):
-    reader.open("/tokens", op="vocabulary")
+    reader.open("/tokens", model="nano", op="vocabulary")
     before = reader.page.url
     with reader.rerun():
         reader.press("ArrowRight")
@@ -16,7 +16,7 @@ def test_back_undoes_a_step_to_another_page_in_one_press(reader):
 
 
 def test_a_click_on_a_tab_leaves_the_arrows_to_the_walk(reader):
-    reader.open("/block", op="attn.q")
+    reader.open("/block", model="nano", op="attn.q")
     reader.page.get_by_role("tab").nth(1).click()
     reader.calm()
     with reader.rerun():

@@ -16,6 +16,7 @@ from tests.pages.reader import PAGES
 PATHS = {"start": "/"} | {name: f"/{name}" for name in PAGES[1:]}
 WIDE, NARROW = SIZE["width"], 820
 LONG = "Supercalifragilistic " * 3 + "今天天气很好 <b>x</b> 🍕 https://example.org/" + "a" * 60
+MATRICES = ("attn.q", "attn.k", "attn.v", "attn.out", "mlp.gate", "mlp.up", "mlp.out")
 
 # What sticks out of the page, of its column or of its component; what scrolls inside may be wider.
 TOO_WIDE = """() => {
@@ -54,21 +55,34 @@ def views_of(page):
     return [view for name, view in (v.split(".") for v in VIEWS) if name == page != "block"]
 
 
-@pytest.mark.parametrize("language, link", [("en", {}), ("zh", {"prompt": LONG})], ids=["en", "zh"])
-def test_every_page_fits_light_and_dark_wide_and_narrow(reader, language, link):
+def look(reader, scheme, width):
+    """Light or dark and a width of the window, in one: nothing sticks out there."""
+    reader.page.emulate_media(color_scheme=scheme)
+    reader.page.wait_for_function(harness.DARK, arg=scheme == "dark")
+    reader.width(width)
+    assert_fits(reader)
+
+
+@pytest.mark.parametrize(
+    "link, looks",
+    [
+        ({"lang": "en"}, [("light", WIDE), ("dark", NARROW)]),
+        ({"lang": "zh", "prompt": LONG}, [("light", NARROW), ("dark", WIDE)]),
+    ],
+    ids=["en", "zh"],
+)
+def test_every_page_fits_light_and_dark_wide_and_narrow(reader, link, looks):
     """English with the usual text, Chinese with long words. Each page as the one before was left,
     so the looks go there and back.
     """
-    reader.open("/", lang=language, **link)
-    looks = [("light", WIDE), ("light", NARROW), ("dark", NARROW)]
+    reader.open("/", **link)
     for name in PATHS:
         if name != "start":
             reader.visit_stop(name)
             reader.expect_link(PATHS[name])
         for scheme, width in looks:
-            reader.scheme(scheme).width(width)
-            assert_fits(reader)
-        looks.reverse()
+            look(reader, scheme, width)
+        looks = looks[::-1]
 
 
 @pytest.mark.parametrize("page", [name for name in PATHS if views_of(name)])
@@ -112,18 +126,16 @@ OTHERS = [
 
 @pytest.mark.parametrize("model, language, n_steps, more, names", OTHERS)
 def test_other_models_fit(visit, families, model, language, n_steps, more, names):
-    """And the steps of the block that only they have, on a narrow screen."""
-    reader, widths = visit(address=families), [WIDE, NARROW]
+    """On a narrow screen, and so do the steps of the block that only they have."""
+    reader = visit(address=families)
+    reader.page.set_viewport_size({"width": NARROW, "height": SIZE["height"]})
     prompt = "the cat and the other cat"
     reader.open(PATHS[names[0]], model=model, lang=language, prompt=prompt)
     for name in names:
         if name != names[0]:
             reader.visit_stop(name)
         assert reader.page.locator(".tw-notice.error").count() == 0
-        for width in widths:
-            reader.width(width)
-            assert_fits(reader)
-        widths.reverse()
+        assert_fits(reader)
     assert reader.key("stepper").locator(".count").inner_text() == f"1 / {n_steps}"
     for op in more:
         reader.step(op)
@@ -132,7 +144,7 @@ def test_other_models_fit(visit, families, model, language, n_steps, more, names
 
 
 def test_every_op_fits_on_a_narrow_screen(reader):
-    reader.page.set_viewport_size({"width": 820, "height": SIZE["height"]})
+    reader.page.set_viewport_size({"width": NARROW, "height": SIZE["height"]})
     reader.open("/block", lang="zh", prompt=LONG)
     for _ in range(19):
         with reader.rerun():
@@ -141,13 +153,11 @@ def test_every_op_fits_on_a_narrow_screen(reader):
     assert "op=resid_post" in reader.page.url
 
 
-def test_every_op_fits_with_all_of_its_weights(reader):
-    reader.page.set_viewport_size({"width": 820, "height": SIZE["height"]})
+def test_every_matrix_fits_with_all_of_its_weights(reader):
+    reader.page.set_viewport_size({"width": NARROW, "height": SIZE["height"]})
     reader.open("/block", lang="zh", model="nano")
-    whole = 0
-    for _ in range(19):
-        with reader.rerun():
-            reader.press("ArrowRight")
+    for op in MATRICES:
+        reader.step(op)
+        assert f"op={op}" in reader.page.url
         assert_fits(reader)
-        whole += reader.page.locator('[class*="st-key-part_"][class*="_2"] canvas.base').count()
-    assert whole >= 7  # q, k, v, the projection, gate, up and down
+        assert reader.key(f"part_{op}_2").locator("canvas.base").count() == 1

@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 
 import lessons
 from core import RunSpec, run
+from tests.browser.test_safety import HOSTILE, MADE
 
 OWN = "The opposite of hot is"
 
@@ -38,8 +39,8 @@ def click_cell(reader, figure, across, down):
         canvas.click(position={"x": size["width"] * across, "y": size["height"] * down})
 
 
-def test_the_main_path(visit, browser, smollm):
-    reader = visit().open("/")
+def test_the_main_path(reader, smollm):
+    reader.open("/")
     expect(first_guess(reader)).to_have_text(best(smollm, "The capital of France is"))
     reader.write(OWN)
     expect(first_guess(reader)).to_have_text(best(smollm, OWN))
@@ -72,23 +73,29 @@ def test_the_main_path(visit, browser, smollm):
     assert lessons.text("zh", "explain.title") in reader.explanation()
     assert "✓ " + lessons.text("zh", "explain.equal") in reader.explanation()
 
-    other = browser.new_context(viewport={"width": 1440, "height": 900})
-    friend = visit(other)
-    friend.page.goto(reader.page.url)
-    friend.calm()
-    assert place(friend) == place(reader)
-    assert OWN in place(friend)[1]
-    friend.close()
-    other.close()
+    passed_on = place(reader)
+    kept = reader.page.evaluate("JSON.stringify([localStorage, document.cookie])")
+    assert OWN not in kept and "attn" not in kept  # all of it is in the link
+    assert place(reader.anew()) == passed_on
+    assert passed_on[1] == OWN
 
 
-def test_the_prompt_goes_along_from_page_to_page_and_back_and_forward(reader):
+def test_a_prompt_goes_along_from_page_to_page_and_nothing_of_it_becomes_an_element(reader):
     reader.open("/")
-    reader.write(OWN)
+    reader.write(HOSTILE)
+    assert reader.page.evaluate(MADE) == []
+    box = reader.key("guess").locator("input")
+    box.fill("<b id=evil>x</b>")
+    with reader.rerun():
+        box.press("Enter")
+    assert reader.page.locator(".tw-notice", has_text="Your guess").count() == 1
+    assert reader.page.evaluate(MADE) == []
     headings = []
     for name in ("block", "tokens", "output", "start"):
         reader.visit_stop(name)
-        assert reader.key("prompt").locator("textarea").input_value() == OWN
+        assert reader.page.evaluate(MADE) == []
+        assert reader.page.evaluate("window.hacked") is None
+        assert reader.key("prompt").locator("textarea").input_value() == HOSTILE
         assert reader.page.get_by_text(lessons.error("en", "nothing_to_run")).count() == 0
         headings.append(reader.heading())
     assert reader.page.url.startswith(reader.address + "/?prompt=")
@@ -97,11 +104,20 @@ def test_the_prompt_goes_along_from_page_to_page_and_back_and_forward(reader):
         with reader.rerun():
             go()
         assert reader.heading() == headings[n]
-        assert reader.key("prompt").locator("textarea").input_value() == OWN
+        assert reader.key("prompt").locator("textarea").input_value() == HOSTILE
 
 
-def test_the_answer_is_covered_until_the_guess_is_ranked_and_a_map_of_the_field_is_chosen(reader):
-    reader.open("/")
+def test_a_space_is_taken_away_a_guess_uncovers_the_answer_and_a_field_leads_to_a_map(reader):
+    reader.open("/", prompt="The capital of France is ")
+    notice = reader.page.get_by_text("Your text ends with a space.")
+    expect(notice).to_be_visible()
+    expect(first_guess(reader)).not_to_have_text("␣Paris")
+    with reader.rerun():
+        reader.key("remove_space").locator("button").click()
+    expect(notice).to_have_count(0)
+    expect(first_guess(reader)).to_have_text("␣Paris")
+    box = reader.key("prompt").locator("textarea")
+    assert box.input_value() == "The capital of France is"
     covered = reader.page.get_by_text(lessons.text("en", "start.covered"))
     with reader.rerun():
         reader.key("cover").locator("label").first.click()
@@ -125,19 +141,6 @@ def test_the_answer_is_covered_until_the_guess_is_ranked_and_a_map_of_the_field_
     expect(reader.page.get_by_text("First read one: layer 24, head 4")).to_be_visible()
 
 
-def test_a_space_at_the_end_is_noticed_and_taken_away(reader):
-    reader.open("/", prompt="The capital of France is ")
-    notice = reader.page.get_by_text("Your text ends with a space.")
-    expect(notice).to_be_visible()
-    expect(first_guess(reader)).not_to_have_text("␣Paris")
-    with reader.rerun():
-        reader.key("remove_space").locator("button").click()
-    expect(notice).to_have_count(0)
-    expect(first_guess(reader)).to_have_text("␣Paris")
-    box = reader.key("prompt").locator("textarea")
-    assert box.input_value() == "The capital of France is"
-
-
 def test_each_stage_opens_its_page_and_a_door_the_place_that_its_link_names(reader):
     reader.open("/", prompt=OWN)
     for name, door in (("tokens", "open_tokens"), ("block", "open_heads"), ("block", "open_lens")):
@@ -151,9 +154,6 @@ def test_each_stage_opens_its_page_and_a_door_the_place_that_its_link_names(read
     shown = reader.explanation()
     layer = re.search(r"layer=(\d+)", reader.page.url)
     assert layer and f"layer {layer[1]}" in shown
-    reader.page.reload()
-    reader.calm()
-    assert reader.explanation() == shown
 
 
 def test_each_page_keeps_its_own_step_and_cell_and_its_address_is_copied(context, reader):
@@ -172,9 +172,3 @@ def test_each_page_keeps_its_own_step_and_cell_and_its_address_is_copied(context
     button.click()
     expect(button).to_have_text(lessons.text("en", "link.copied"))
     assert reader.page.evaluate("navigator.clipboard.readText()") == reader.page.url
-
-
-def test_nonsense_leaves_the_address(reader):
-    reader.open("/block", op="nope", pos=99999, cell=88888, layer=99)
-    for name in ("op", "pos", "cell", "layer"):
-        assert f"{name}=" not in reader.page.url

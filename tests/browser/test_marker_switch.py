@@ -13,8 +13,8 @@ def ids(reader):
     return reader.chips("reading").locator(".id").all_inner_texts()
 
 
-def test_a_typed_marker_is_text_until_it_is_switched_on_and_a_link_says_so(visit, smollm):
-    reader = visit().open("/tokens")
+def test_a_typed_marker_is_text_until_it_is_switched_on_and_a_link_says_so(reader, smollm):
+    reader.open("/tokens")
     switch = reader.key("markers")
     expect(switch).to_have_count(0)
     reader.write(TYPED)
@@ -32,11 +32,9 @@ def test_a_typed_marker_is_text_until_it_is_switched_on_and_a_link_says_so(visit
     assert "special" in marked.get_attribute("class")
     assert marked.evaluate("chip => getComputedStyle(chip).borderStyle") == "dashed"
 
-    friend = visit()
-    friend.page.goto(reader.page.url)
-    friend.calm()
-    assert ids(friend) == read
-    expect(friend.key("markers").locator("input")).to_be_checked()
-    friend.write("Hello you")
-    expect(friend.key("markers")).to_have_count(0)
-    assert "control" not in friend.page.url
+    reader.anew()
+    assert ids(reader) == read
+    expect(switch.locator("input")).to_be_checked()
+    reader.write("Hello you")
+    expect(switch).to_have_count(0)
+    assert "control" not in reader.page.url

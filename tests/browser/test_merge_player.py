@@ -15,7 +15,7 @@ def symbols(reader):
     return " ".join(reader.key("merges").locator(".symbol .text").all_inner_texts())
 
 
-def test_pointing_joins_text_and_tokens_and_the_player_steps_by_its_own_keys(reader, visit):
+def test_pointing_joins_text_and_tokens_and_the_player_steps_by_its_own_keys_and_plays(reader):
     reader.open("/tokens", prompt=WORD)
     reading = reader.key("reading")
     reading.locator(".chip").nth(4).hover()
@@ -40,13 +40,19 @@ def test_pointing_joins_text_and_tokens_and_the_player_steps_by_its_own_keys(rea
     expect(reader.key("merges").locator(".symbol.next .text")).to_have_text(["r", "a"])
     expect(reader.key("merges").locator("li.next .rank")).to_have_text("65")
     reader.expect_link("cell=2", without=("op=",))  # no other view
-    friend = visit().open(reader.page.url.removeprefix(reader.address))
-    assert symbols(friend) == "st r a w b er r y"
+    reader.page.evaluate("sessionStorage.clear()")  # as a new reader
+    reader.open(reader.page.url.removeprefix(reader.address))
+    assert symbols(reader) == "st r a w b er r y"
+    plays_to_the_end(reader)
 
 
-def test_it_plays_to_the_end_and_another_piece_begins_afresh(reader):
-    reader.open("/tokens", prompt=WORD, pos=0, cell=5)
+def plays_to_the_end(reader):
+    """And another piece begins afresh."""
     player, pieces = reader.key("merges"), reader.key("pieces").locator(".chip")
+    with reader.rerun():
+        for key in ("End", "ArrowLeft", "ArrowLeft"):
+            player.locator(".now").press(key)
+    reader.expect_link("cell=5")
     player.locator("button.play").click()
     expect(player.locator(".symbol .text")).to_have_text(MERGED.split())
     reader.expect_link("cell=7", "pos=0")

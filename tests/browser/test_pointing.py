@@ -38,7 +38,7 @@ def picture(reader, op):
     }
 
 
-def test_a_click_on_a_term_points_at_it_and_the_list_stays_where_it_is(block):
+def test_a_click_on_a_term_or_a_cell_points_at_it_and_the_list_stays_where_it_is(block):
     terms = block.key("terms")
     row = terms.locator("tr[data-row]").nth(40)
     row.scroll_into_view_if_needed()
@@ -47,13 +47,7 @@ def test_a_click_on_a_term_points_at_it_and_the_list_stays_where_it_is(block):
     with block.rerun():
         row.click()
     assert here(block) == number and terms.evaluate("e => e.scrollTop") == scrolled
-    for op in ("attn.out", "attn.weights", "mlp.out"):  # no list need be scrolled sideways
-        block.step(op)
-        beyond = block.key("terms").evaluate("e => e.scrollWidth - e.clientWidth")
-        assert beyond <= 0, op
-
-
-def test_a_cell_of_a_matrix_is_a_number_of_the_output_and_its_term(block):
+    # a cell of a matrix is a number of the output and its term
     canvas, at = picture(block, "attn.q")
     with block.rerun():
         canvas.click(position=at(17, 30))  # row 17 makes dimension 5 of head 1
@@ -63,8 +57,11 @@ def test_a_cell_of_a_matrix_is_a_number_of_the_output_and_its_term(block):
     value = canvas.locator("xpath=..").locator(".tip div").last.inner_text()
     used = block.key("terms").locator(".tw-here span[title]").get_attribute("title").split(" × ")[1]
     assert float(value.replace("−", "-")) == pytest.approx(float(used), rel=1e-7)
+    for op in ("attn.out", "attn.weights", "mlp.out"):  # no list need be scrolled sideways
+        block.step(op)
+        beyond = block.key("terms").evaluate("e => e.scrollWidth - e.clientWidth")
+        assert beyond <= 0, op
     # in a matrix on its side rows and columns change places
-    block.step("mlp.out")
     canvas, at = picture(block, "mlp.out")
     with block.rerun():
         canvas.click(position=at(100, 31, height=5))

@@ -11,8 +11,8 @@ def listed(reader, name, number):
     return row
 
 
-def test_rows_choose_heads_neurons_and_positions(reader):
-    reader.open("/block", prompt=PROMPT, op="attn.out", layer=23, head=4)
+def test_rows_choose_heads_neurons_and_positions_and_a_long_list_stays_where_it_was(reader):
+    reader.open("/block", prompt=" ".join([PROMPT] * 5), op="attn.out", layer=23, head=4)
     with reader.rerun():
         listed(reader, "head", 3).click()
     assert (
@@ -25,22 +25,17 @@ def test_rows_choose_heads_neurons_and_positions(reader):
         row.press("Enter")
     assert "head=7" in reader.page.url and "op=attn.out" in reader.page.url
     reader.step("mlp.act")
+    neuron = reader.page.locator("tr[data-neuron]").nth(3).get_attribute("data-neuron")
+    assert f"cell={neuron}" not in reader.page.url
     with reader.rerun():
-        listed(reader, "neuron", 1043).click()
-    assert "cell=1043" in reader.page.url
-    assert "1043" in reader.key("explain").inner_text()
+        listed(reader, "neuron", neuron).click()
+    assert f"cell={neuron}" in reader.page.url
+    assert neuron in reader.key("explain").inner_text()
     point, box = (reader.page.locator(f".tw-bend{part}").bounding_box() for part in (" .point", ""))
     assert box["x"] < point["x"] < box["x"] + box["width"] and point["width"] > 5
     reader.step("mlp.out")
     with reader.rerun():
         reader.key("together").get_by_text(lessons.text("en", "block.all")).click()
-    with reader.rerun():
-        listed(reader, "position", 1).click()
-    assert "pos=1" in reader.page.url and not reader.errors
-
-
-def test_a_long_list_stays_where_it_was_scrolled_to(reader):
-    reader.open("/block", prompt=" ".join([PROMPT] * 5), op="mlp.out", layer=23, together=1)
     row = listed(reader, "position", 20)
     scrolled = "document.querySelector('.tw-rows-box').scrollTop"
     before = reader.page.evaluate(scrolled)

@@ -11,7 +11,7 @@ from playwright.sync_api import expect
 from core import open_model
 from core.analyse import learning
 from tests.browser.conftest import SIZE
-from tests.browser.test_layout import assert_fits
+from tests.browser.test_layout import look
 
 
 @pytest.fixture(scope="module")
@@ -20,15 +20,25 @@ def steps():
     return [c.step for c in learning.training(open_model("nano")).checkpoints]
 
 
-def test_it_fits_light_and_dark_wide_and_narrow_also_with_a_long_text(reader):
-    reader.open("/learning", model="nano", prompt="The hat of Ben is red. " * 8, lang="zh")
-    for scheme, width in (("light", SIZE["width"]), ("light", 820), ("dark", 820)):
-        reader.scheme(scheme).width(width)
-        assert_fits(reader)
+def test_it_fits_light_and_dark_wide_and_narrow_and_arrow_keys_walk_through_it(reader, steps):
+    """With a long text, in Chinese. Back finds each moment, a click as well; the door opens the
+    same head of the whole model.
+    """
+    long, cell = "The hat of Ben is red. " * 8, 6  # layer 1, head 2
+    reader.open("/learning", model="nano", prompt=long, lang="zh", cell=cell)
+    for scheme, width in (("dark", 820), ("light", SIZE["width"])):
+        look(reader, scheme, width)
+    walk_through(reader, steps)
+    with reader.rerun():
+        reader.key("open_block").locator("button").click()
+    expect(reader.page).to_have_url(re.compile("/block"))
+    assert "op=attn.weights" in reader.page.url and "model=nano" in reader.page.url
+    assert reader.key("layer").locator("input").input_value() == "1"
+    assert reader.key("head").locator("input").input_value() == "2"
 
 
-def test_arrow_keys_walk_through_the_moments_back_finds_each_and_a_click_as_well(reader, steps):
-    reader.open("/learning", model="nano")
+def walk_through(reader, steps):
+    """By keys to the last moment, one back, and by a click on a point to another."""
     count = reader.key("walk_training").locator(".count")
     for n in range(1, len(steps)):
         reader.press("ArrowRight")
@@ -45,13 +55,3 @@ def test_arrow_keys_walk_through_the_moments_back_finds_each_and_a_click_as_well
         points.nth(3).click(force=True)
     expect(reader.page.locator(".tw-moments .here h4")).to_contain_text(f"{steps[3]:,}")
     reader.expect_link(f"op=step-{steps[3]}")
-
-
-def test_the_door_opens_the_same_head_of_the_whole_model(reader):
-    reader.open("/learning", model="nano", cell=6)  # layer 1, head 2
-    with reader.rerun():
-        reader.key("open_block").locator("button").click()
-    expect(reader.page).to_have_url(re.compile("/block"))
-    assert "op=attn.weights" in reader.page.url and "model=nano" in reader.page.url
-    assert reader.key("layer").locator("input").input_value() == "1"
-    assert reader.key("head").locator("input").input_value() == "2"

@@ -20,8 +20,22 @@ def value_at(reader, key, x, y):
     return canvas, at, float(lines[2].replace("−", "-"))
 
 
-def test_a_click_in_the_matrix_explains_the_weight_that_was_clicked(reader):
-    reader.open("/block", prompt=PROMPT, op="mlp.gate", layer=5)
+def an_enlarged_number(reader):
+    """A click on the last number of an enlarged part of a row."""
+    canvas = reader.key("output_mlp_norm").locator("canvas.over")
+    canvas.scroll_into_view_if_needed()
+    box = canvas.bounding_box()
+    with reader.rerun():
+        canvas.click(position={"x": box["width"] - 12, "y": box["height"] - 36})  # the last one
+    shown = canvas.locator("xpath=..").locator(".tip div").all_inner_texts()
+    cell = int(reader.page.url.split("cell=")[1].split("&")[0])
+    assert 300 < cell <= 307 and f"dimension {cell}" in reader.explanation(), shown
+
+
+def test_a_click_on_an_enlarged_number_or_in_the_matrix_explains_what_was_clicked(reader):
+    reader.open("/block", prompt=PROMPT, op="mlp_norm", layer=5, cell=300)
+    an_enlarged_number(reader)
+    reader.step("mlp.gate")
     with reader.rerun():
         reader.key("terms_order").get_by_text("all, in order").click()
     assert reader.key("zoom_mlp.gate").count() == 0
@@ -38,15 +52,3 @@ def test_a_click_in_the_matrix_explains_the_weight_that_was_clicked(reader):
         assert "cell=" in reader.page.url
     assert weights[0] != weights[1]
     assert "equal" in reader.explanation()
-
-
-def test_a_click_on_an_enlarged_number_explains_it(reader):
-    reader.open("/block", prompt=PROMPT, op="mlp_norm", layer=5, cell=300)
-    canvas = reader.key("output_mlp_norm").locator("canvas.over")
-    canvas.scroll_into_view_if_needed()
-    box = canvas.bounding_box()
-    with reader.rerun():
-        canvas.click(position={"x": box["width"] - 12, "y": box["height"] - 36})  # the last one
-    shown = canvas.locator("xpath=..").locator(".tip div").all_inner_texts()
-    cell = int(reader.page.url.split("cell=")[1].split("&")[0])
-    assert 300 < cell <= 307 and f"dimension {cell}" in reader.explanation(), shown

@@ -61,13 +61,13 @@ def check_history(words, h):
 
 @pytest.mark.usefixtures("smollm")
 @given(TEXTS, st.booleans())
-@many(2000)
+@many(600)
 def test_random_texts_of_smollm(text, control):
     check(open_model(SMOLLM).tokenizer, text, control)
 
 
 @given(TEXTS, st.booleans())
-@many(2000)
+@many(600)
 def test_random_texts_of_nano(text, control):
     check(open_model("nano").tokenizer, text, control)
 

@@ -250,11 +250,12 @@ def test_memory_of_512_tokens(smollm):
     # 31 rows of 576 numbers a token, and 46,080 bytes of keys and values
     arrays = 512 * (31 * 576 * 4 + 46_080)
     assert trace.stream.nbytes + trace.cache.nbytes == arrays < trace.nbytes < 80e6
-    for layer in range(30):
+    for layer in range(0, 30, 3):
         trace.read("attn.weights", layer)
         held = [values for values, _ in trace_room.LAYERS._values.values()]
         in_store = sum(a.nbytes for values in held for a in values.values())
         assert in_store == trace_room.LAYERS.nbytes <= trace_room.LAYERS.limit
+    assert 0 < len(held) < 10  # the first were given up
 
 
 def test_one_run_for_all_who_ask_for_the_same(tiny_name):

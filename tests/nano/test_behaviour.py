@@ -14,13 +14,24 @@ from core import RunSpec, open_model, run
 from core.analyse import learning
 from core.files import checkpoints
 from tools import nano_measure as measure
+from tools import nano_readme
 
 FOLDER = Path(measure.NANO)
 GOLDEN = Path(__file__).with_name("golden.json")  # written by tools/nano_golden.py
 FORMED, ABSENT = 0.8, 0.2  # of an induction score: there is such a head, there is none
 NEAR = 1.1  # the loss as a multiple of the entropy
 
-losses = functools.cache(measure.losses)  # of a checkpoint, by its path
+ONCE = ("losses", "scores", "facts_recalled", "receivers", "agreement", "continuation")
+ONCE += ("second_copy_accuracy",)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def measured_once():
+    """Each of these takes a second or two, and several tests read the same one."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ONCE:
+            patch.setattr(measure, name, functools.cache(getattr(measure, name)))
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +57,7 @@ def moments(training):
 
 @pytest.mark.parametrize("part", ["all", "sentences", "repeats"])
 def test_the_loss_on_held_out_texts_is_near_the_entropy_of_the_generator(part):
-    loss, floor = losses(measure.NANO)[part]
+    loss, floor = measure.losses(measure.NANO)[part]
     assert loss <= floor * NEAR
     assert loss >= floor * 0.99  # nobody beats the dice by more than the luck of 256 texts
 
@@ -94,11 +105,17 @@ def test_the_check_of_the_grammar_can_fail(text):
 def test_the_measures_can_fail(training):
     """At step 0 the weights are random, and so are the answers."""
     first = training.checkpoints[0].path
-    loss, floor = losses(first)["all"]
+    loss, floor = measure.losses(first)["all"]
     assert loss > 2 * floor
     assert measure.facts_recalled(first) < 0.1
     assert measure.second_copy_accuracy(first) < 0.1
     assert measure.grammatical(first) == 0
+
+
+def test_the_readme_has_the_table_of_what_is_measured():
+    readme = nano_readme.README.read_text("utf-8")
+    table = readme.split(nano_readme.FIRST)[1].split(nano_readme.LAST)[0].splitlines()
+    assert table[2:] == nano_readme.figures(measure.NANO)
 
 
 # ---- how it came there ---------------------------------------------------------------------------
@@ -112,7 +129,10 @@ def test_six_checkpoints_from_random_to_trained(training):
 
 def test_the_losses_that_the_file_states_are_those_that_our_engine_measures(training):
     stated = [checkpoint.loss for checkpoint in training.checkpoints]
-    found = [losses(checkpoint.path)["all"][0] for checkpoint in training.checkpoints]
+    *before, last = training.checkpoints
+    assert open_model(last.path).source.sha256 == open_model(measure.NANO).source.sha256
+    places = [*(checkpoint.path for checkpoint in before), measure.NANO]
+    found = [measure.losses(place)["all"][0] for place in places]
     np.testing.assert_allclose(stated, found, rtol=2e-3)
     assert training.entropy == pytest.approx(measure.entropy(), abs=1e-4)
     assert stated == sorted(stated, reverse=True)

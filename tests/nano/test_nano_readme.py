@@ -1,4 +1,4 @@
-"""The README of Nano says what is measured, and nothing else."""
+"""The README of Nano: sizes, and how it was made. Its figures: test_behaviour."""
 
 import json
 from pathlib import Path
@@ -8,11 +8,6 @@ from tools import nano_measure as measure
 from tools import nano_readme
 
 README = nano_readme.README.read_text("utf-8")
-
-
-def test_the_table_is_what_is_measured():
-    table = README.split(nano_readme.FIRST)[1].split(nano_readme.LAST)[0].splitlines()
-    assert table[2:] == nano_readme.figures(measure.NANO)
 
 
 def test_the_sizes_it_names_are_those_of_the_model():

@@ -81,11 +81,11 @@ def test_bos_comes_first_and_the_end_token_ends(tokenizer):
 
 
 def test_texts_come_back_and_ids_are_those_of_the_training(tokenizer):
-    rng = np.random.default_rng(0)
+    rng, library = np.random.default_rng(0), nano_texts.Texts(0).library
     for text in (world.text(rng).sentences for _ in range(100)):
         ids = tokenizer.encode(text)
         assert tokenizer.decode(ids) == text
-        assert nano_texts.Texts(0).library.encode(text).ids == [nano_texts.BOS, *ids]
+        assert library.encode(text).ids == [nano_texts.BOS, *ids]
 
 
 def test_rows_hold_whole_texts_and_nothing_behind_them():

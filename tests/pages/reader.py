@@ -91,8 +91,11 @@ def _packed(element) -> bool:
 
 
 def text(app: AppTest) -> str:
-    """All text on the page but that inside figures."""
-    return "\n".join([plain(part) for part in html(app)] + streamlit_texts(app))
+    """All text on the page but that inside figures; taken out once for each run of the page."""
+    run = vars(app._tree)
+    if "tw_text" not in run:
+        run["tw_text"] = "\n".join([plain(part) for part in html(app)] + streamlit_texts(app))
+    return run["tw_text"]
 
 
 def pieces(template: str) -> list[str]:

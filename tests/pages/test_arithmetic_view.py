@@ -88,9 +88,8 @@ def test_an_expected_word_without_a_row_stops_nothing(smollm):
     assert len(bars(app)) == 2 and "yl" in "".join(reader.notices(app))
 
 
-@pytest.mark.parametrize("lang", lessons.LANGUAGES)
-def test_the_examples_of_each_model_work_and_name_what_they_expect(smollm, lang):
-    for of in ("smollm2-135m-instruct", "nano"):
+def test_the_examples_of_each_model_work_and_name_what_they_expect(smollm):
+    for of, lang in (("smollm2-135m-instruct", "en"), ("nano", "zh")):
         app = open_view(model=of, lang=lang)
         labels = [button.label for button in app.button if (button.key or "").startswith("sum_")]
         assert len(labels) == 5

@@ -164,8 +164,7 @@ def test_the_answer_is_there_after_a_search_with_open_cover(smollm):
     assert not app.exception and not re.search(r"sum of –", shown)
 
 
-@EACH_LANGUAGE
-def test_a_search_that_fails_is_not_taken_for_a_whole_one(smollm, lang, monkeypatch):
+def test_a_search_that_fails_is_not_taken_for_a_whole_one(smollm, monkeypatch):
     beams_run.DONE.clear()
     search = beams.beam_search
 
@@ -174,7 +173,7 @@ def test_a_search_that_fails_is_not_taken_for_a_whole_one(smollm, lang, monkeypa
         raise PromptError("prompt_too_long", n_tokens=9, limit=8)
 
     monkeypatch.setattr(beams, "beam_search", failing)
-    app = reader.open_page("loop", op="beams", lang=lang, prompt="The colour of", at=3)
+    app = reader.open_page("loop", op="beams", prompt="The colour of", at=3)
     said = reader.notices(app, "error")
     assert len(said) == 1 and "9" in said[0] and not app.exception
     assert "beams_stop" not in [button.key for button in app.button]  # nothing is under way

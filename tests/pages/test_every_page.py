@@ -3,6 +3,8 @@
 Knows what a page must show; how it is drawn is looked at in tests/browser.
 """
 
+import itertools
+
 import pytest
 
 import lessons
@@ -14,6 +16,11 @@ pytestmark = pytest.mark.usefixtures("smollm")
 EACH_LANGUAGE = pytest.mark.parametrize("language", lessons.LANGUAGES)
 EACH_PAGE = pytest.mark.parametrize("name", reader.PAGES)
 ASKING = {"block": {"op": "attn.weights"}}  # where the block page asks its question
+
+
+def in_turn(ops):
+    """A language for each op, in turn: tests/lessons renders every lesson in both."""
+    return [*zip(ops, itertools.cycle(reversed(lessons.LANGUAGES)), strict=False)]
 
 
 def assert_whole(app, language, name):
@@ -65,8 +72,7 @@ def lesson_sections(name):
     }[name]
 
 
-@EACH_LANGUAGE
-@pytest.mark.parametrize("op", BLOCK_IDS)
+@pytest.mark.parametrize("op, language", in_turn(BLOCK_IDS))
 def test_every_op_of_the_block_is_taught_and_explained(op, language, smollm):
     app = reader.open_page("block", lang=language, op=op, pos=3, layer=7, head=5)
     assert_whole(app, language, "block")
@@ -86,8 +92,7 @@ def test_the_first_and_the_last_of_everything(op, layer, head, pos, cell):
     assert reader.verdict(app) == "equal"
 
 
-@EACH_LANGUAGE
-@pytest.mark.parametrize("op", OUTPUT_IDS)
+@pytest.mark.parametrize("op, language", in_turn(OUTPUT_IDS))
 def test_every_step_of_the_output(op, language, smollm):
     app = reader.open_page("output", lang=language, op=op)
     assert_whole(app, language, "output")

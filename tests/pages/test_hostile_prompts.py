@@ -29,10 +29,9 @@ SHOWN = {
 
 
 MARK_UP = " ".join(SHOWN[kind] for kind in ("script", "elements", "formula", "placeholders"))
-ODD = "\n".join(SHOWN[kind] for kind in ("emoji", "newline", "direction", "surrogates", "template"))
-ALL = {"mark-up": MARK_UP, "odd": ODD} | {
-    kind: SHOWN[kind] for kind in ("repeated", "one token", "whitespace")
-}
+KINDS = ("emoji", "newline", "repeated", "direction", "surrogates", "template")
+ODD = "\n".join(SHOWN[kind] for kind in KINDS)
+ALL = {"mark-up": MARK_UP, "odd": ODD} | {kind: SHOWN[kind] for kind in ("one token", "whitespace")}
 
 
 @EACH_PAGE
@@ -66,27 +65,17 @@ def test_the_tokens_of_a_hostile_prompt_are_shown_literally():
 
 
 @IN_TURN
-def test_an_empty_prompt_says_what_to_do(name, language):
-    app = reader.open_page(name, lang=language)
+def test_prompts_that_are_too_long_or_empty_are_refused_in_a_sentence(name, language):
+    app = reader.open_page(name, lang=language, prompt="word " * 20_000)  # beyond the box
+    assert not app.exception
+    assert reader.notices(app, "error") or not reader.title_missing(app, language, name)
     app.text_area(key="prompt").set_value("").run()
     assert not app.exception
     assert reader.notices(app, "error") == [lessons.error(language, "nothing_to_run")]
-
-
-@IN_TURN
-def test_a_prompt_of_9000_tokens_says_how_long_it_may_be(name, language):
-    app = reader.open_page(name, lang=language)
     app.text_area(key="prompt").set_value("a" + " a" * 8999).run()
     assert not app.exception
     said = lessons.error(language, "prompt_too_long", n_tokens=9000, limit=1024)
     assert reader.notices(app, "error") == [said]
-
-
-@EACH_PAGE
-def test_a_prompt_beyond_the_box_is_no_exception(name):
-    app = reader.open_page(name, prompt="word " * 20_000)
-    assert not app.exception
-    assert reader.notices(app, "error") or not reader.title_missing(app, "en", name)
 
 
 def test_the_longest_prompt_runs():

@@ -35,9 +35,8 @@ def choose(app, **values):
     return app
 
 
-@EACH_LANGUAGE
-def test_the_grid_names_the_first_token_after_each_layer(smollm, lang):
-    app = open_view(prompt=EIFFEL, lang=lang)
+def test_the_grid_names_the_first_token_after_each_layer(smollm):
+    app = open_view(prompt=EIFFEL, lang="zh")
     meta, trace = grid(app), run(RunSpec(SMOLLM, prompt=EIFFEL))
     w, c, display = smollm.weights, smollm.config, smollm.tokenizer.display
     x = trace.stream[:, meta["first_column"] :].astype(np.float64)
@@ -46,16 +45,16 @@ def test_the_grid_names_the_first_token_after_each_layer(smollm, lang):
     assert meta["texts"] == [[display(int(id)) for id in line] for line in top]
     assert meta["texts"][-1][-1] == display(int(trace.logits().argmax())) == "␣Paris"
     probs = trace.probs(len(trace.ids) - 1)
-    assert meta["labels"]["scale"] == lessons.text(lang, "lens.layers.scale.answer")
+    assert meta["labels"]["scale"] == lessons.text("zh", "lens.layers.scale.answer")
     shown = colours(app)["answer"]
     assert shown[-1, -1] == probs.max() and shown[0, -1] < 1e-3 < shown[-2, -1]
     assert len(meta["rows"]) == 31 and meta["columns"] == list(trace.tokens[-len(top[0]) :])
     assert reader.verdict(app) == "equal"
-    after_27 = lessons.text(lang, "lens.layers.since.block", layer=27)
+    after_27 = lessons.text("zh", "lens.layers.since.block", layer=27)
     assert after_27 in reader.text(app)
     app.session_state["reveal"] = True
     answer = reader.text(app.run())
-    assert not reader.missing(app, lessons.page(lang, "lens").reveal)
+    assert not reader.missing(app, lessons.page("zh", "lens").reveal)
     assert answer.count(after_27) == 2
 
 

@@ -40,7 +40,7 @@ BAD = [
     {"walk": "Short", "together": "true"},
     {"walk": "short", "op": "mlp.up"},
 ]
-TOGETHER = [  # of the later pages: the same code reads them, so several at once
+TOGETHER = [  # of the other pages: the same code reads them, so several at once
     {"op": "zzz", "pos": 999, "layer": 30, "head": 77, "lang": "xx", "mode": "zzz", "walk": "zzz"},
     {"op": "../../x", "pos": "१", "layer": -4, "head": "x", "key_at": "-3", "cell": "1e3"},
     {"pos": -1, "at": 99999999, "cell": 99999999, "control": 1, "factor": 999, "ask": "x" * 5000},
@@ -48,11 +48,14 @@ TOGETHER = [  # of the later pages: the same code reads them, so several at once
     {"target": 99999999, "against": "-1", "layer_b": 30, "head_b": "x"},
     {"temperature": -1, "top_k": "x", "top_p": 2, "min_p": "nan", "seed": 10**20, "order": "zzz"},
     {"typical_p": 0, "repetition_penalty": 0, "max_new_tokens": "1e9", "presence_penalty": "inf"},
+    {"head": 77, "control": "zzz", "factor": 0, "walk": "Short", "together": "true", "layer": 3},
+    {"system": "$x$", "reply": "\x00", "follow": "*y*", "op": "attn.weights", "cell": 4000},
 ]
+ONE_BY_ONE = ("block", "output")  # whose ops and places are all kinds there are
 # and what their first views compare: maps and a text that is not written yet nothing
 INSIDE = {"sampling": "equal", "loop": None, "cache": "equal", "atlas": None, "lens": "equal"}
 CASES = [
-    (name, link) for name in reader.PAGES[1:] for link in (TOGETHER if name in INSIDE else BAD)
+    (name, link) for name in reader.PAGES[1:] for link in (BAD if name in ONE_BY_ONE else TOGETHER)
 ]
 
 

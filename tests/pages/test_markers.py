@@ -50,9 +50,8 @@ def test_a_marker_in_the_text_brings_the_switch_which_is_off(visit, name, langua
 
 
 @EACH_PAGE
-@pytest.mark.parametrize("prompt", ["the cat", "the <|im_end| cat", "<s>", "<|im_END|>"])
-def test_any_other_text_does_not(visit, name, prompt):
-    app = visit(name, prompt, control=1)
+def test_any_other_text_does_not(visit, name):
+    app = visit(name, "the <|im_end| cat <s> <|im_END|>", control=1)
     assert not switches(app) and "control" not in app.query_params
 
 

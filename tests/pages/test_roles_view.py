@@ -38,9 +38,8 @@ def maps(smollm):
     return np.stack([*trace.each_layer("attn.weights")]).astype(np.float64)
 
 
-@EACH_LANGUAGE
-def test_the_picture_is_the_mean_below_the_diagonal(maps, lang):
-    app = open_view(lang=lang, layer=16, head=0)
+def test_the_picture_is_the_mean_below_the_diagonal(maps):
+    app = open_view(lang="zh", layer=16, head=0)
     wanted = np.diagonal(maps, -1, 2, 3).mean(axis=2)
     shown, meta = figures(app)["heads_previous"]
     np.testing.assert_allclose(shown, wanted.T, atol=1e-6)  # [head, layer]

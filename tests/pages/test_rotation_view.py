@@ -204,15 +204,14 @@ def opened(paths, monkeypatch):
 @pytest.mark.parametrize("family", CONFIGS)
 def test_every_family(opened, paths, family):
     config = open_model(paths[family]).config
-    for layer in {0, config.n_layers - 1}:
-        for language in lessons.LANGUAGES:
-            app = opened(family, layer=layer, head=3, lang=language, pos=4, cell=1)
-            for key in ("reveal", "other_pairing"):
-                app.session_state[key] = True
-            app.run()
-            assert whole(app), (layer, language)
-            turns = config.ropes[layer] is not None
-            assert verdicts(app) == ["equal"] * (4 * turns + config.learned_positions)
+    for layer, language in zip((0, config.n_layers - 1), lessons.LANGUAGES, strict=True):
+        app = opened(family, layer=layer, head=3, lang=language, pos=4, cell=1)
+        for key in ("reveal", "other_pairing"):
+            app.session_state[key] = True
+        app.run()
+        assert whole(app), (layer, language)
+        turns = config.ropes[layer] is not None
+        assert verdicts(app) == ["equal"] * (4 * turns + config.learned_positions)
 
 
 def test_dimensions_that_are_in_no_pair_are_named(opened):

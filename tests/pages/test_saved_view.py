@@ -70,7 +70,7 @@ def test_where_both_ways_may_truly_differ_the_page_says_so(lang, monkeypatch):
 def test_a_long_text_is_cut_and_its_own_tokens_are_the_steps(smollm, monkeypatch):
     given = []
     monkeypatch.setattr(withcache, "steps", lambda *asked: given.append(asked) or iter(()))
-    app = open_view(model="smollm2-135m-instruct", prompt="word " * 400)
+    app = open_view(model="smollm2-135m-instruct", prompt="word " * 150)
     app.button(key="measure_saved").click().run()
     (_, ids, n_steps, _), *_ = given
     assert (len(ids), n_steps) == (144, N_STEPS)

@@ -9,7 +9,7 @@ from viz.payload import unpack
 from viz.series import MARKED, series
 from viz.written import LABELS, written
 
-WORDS = dict.fromkeys(LABELS, "x") | {"token": "{token}, id {id}, {position}"}
+WORDS = dict.fromkeys(LABELS, "x") | {"token": "{token}, id {id}, {number}"}
 TOKENS, IDS, PROBS = [" <b>", "⏎\n", "⟨F0 9F⟩"], [5, 198, 7], [0.25, 1.0, float("nan")]
 
 
