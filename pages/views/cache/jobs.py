@@ -153,9 +153,9 @@ SAVED += ("measured_seconds", "limit")
 def _row(point, limits, name, n_tokens):
     said = [html.escape(name), units.amount(point.flops, "FLOP"), units.size(point.n_bytes)]
     said.append(f"{point.intensity:.3g}")
-    if limits is None:
-        return [*said, *"–––––"]
     ran = words.html(f"{HERE}.not_run") if point.calculated else units.ms(point.seconds)
+    if limits is None:
+        return [*said, "–", "–" if point.calculated else ran, "–", "–", "–"]
     predicted, reached = point.predicted(limits), point.reached(limits)
     per_second = f"{n_tokens / (point.seconds or predicted):,.0f}"
     known = [units.ms(predicted), ran, html.percent(reached) if reached else "–", per_second]
