@@ -19,7 +19,7 @@ from core.run import prompt_ids
 from core.spec import RunSpec
 from core.store import ByteStore
 
-from .filters import descending, softmax
+from .filters import descending
 from .generate import Event, passes
 
 MOST = 400  # tokens of a continuation
@@ -166,10 +166,10 @@ class Continuation:
 
 def _written(event, took):
     drawn, logits = event.draw, event.logits.astype(np.float64)
-    unchanged = np.array_equal(drawn.scores, logits)  # where nothing was set, often
-    probs = drawn.shares if unchanged else softmax(logits)
-    ids = descending(logits, N_BEST)
-    best = tuple(Candidate(int(id), float(probs[id]), float(drawn.shares[id])) for id in ids)
+    ids, log_sum = descending(logits, N_BEST), logits[event.id] - event.logprob
+    probs = np.exp(logits[ids] - log_sum)  # the softmax, of these few alone
+    named = zip(ids.tolist(), probs.tolist(), drawn.shares[ids].tolist(), strict=True)
+    best = tuple(Candidate(*each) for each in named)
     bare = replace(event, draw=None, logits=None)
     return Written(bare, best, drawn.place, drawn.before, took)
 
