@@ -30,7 +30,7 @@ def descending(scores, n=None):  # [vocab] -> [kept]
     """
     among = scores > -np.inf
     if n is not None and n < np.count_nonzero(among):
-        among = scores >= kth_largest(scores[among], n)
+        among = scores >= kth_largest(scores, n)
     kept = np.flatnonzero(among)
     order = kept[np.argsort(-scores[kept])]  # twice as fast as a stable sort, but mixes up equals:
     ordered = scores[order]
