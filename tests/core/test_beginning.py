@@ -8,7 +8,7 @@ import pytest
 from core.decode import background, filters
 from core.decode.filters import keep_top_p, keep_typical, softmax
 from core.decode.generate import Event
-from core.decode.sampling import Draw
+from core.decode.sampling import Draw, log_prob
 
 N = 3_000
 LAST = np.nextafter(1, 0)  # the largest u there is
@@ -128,11 +128,14 @@ def test_the_candidates_that_are_kept_have_the_models_probability_and_that_of_th
     logits = CASES["flat"].astype(np.float32)
     scores = logits.astype(np.float64) / temperature
     made = Draw(scores, u)
-    event = Event(0, made.id, "", n_cached=1, stop=None, draw=made, logits=logits)
+    event = Event(
+        0, made.id, "", 1, None, logprob=log_prob(logits, made.id), draw=made, logits=logits
+    )
     kept = background._written(event, 0.0)
     ids = whole(scores)[0]
     assert [each.id for each in kept.best] == ids[: background.N_BEST].tolist()
-    assert [each.prob for each in kept.best] == softmax(logits)[ids[: background.N_BEST]].tolist()
+    probs = softmax(logits)[ids[: background.N_BEST]]
+    assert [each.prob for each in kept.best] == pytest.approx(probs, rel=1e-12)
     assert [each.drawn for each in kept.best] == softmax(scores)[ids[: background.N_BEST]].tolist()
     assert (kept.place, kept.before) == (made.place, whole(scores)[2][made.place])
     assert kept.event.draw is None and kept.event.logits is None
