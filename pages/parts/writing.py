@@ -133,6 +133,12 @@ def strip(
     canvas.written(payload, key, lambda: pick(st.session_state[key]["position"]))
 
 
+def text_strip(tokenizer, found, n: int, **how) -> None:
+    """`strip` of the first n tokens of a continuation behind its prompt."""
+    tokens = found.tokens[:n]
+    strip(tokenizer, found.ids, [t.id for t in tokens], [t.prob for t in tokens], **how)
+
+
 def _followed(key, spec, n, n_here):
     return following.address(key, spec, n, session.get("again") or 0, n_here)
 

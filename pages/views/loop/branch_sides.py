@@ -86,18 +86,17 @@ def texts(trace, both: Both) -> None:
     shown = trace.model.tokenizer.display
     now = Token(shown(both.found.tokens[both.at].id))
     words.heading(f"{HERE}.original")
-    tokens = both.found.tokens[: both.wanted]
-    writing.strip(
+    n = min(both.wanted, len(both.found.tokens))
+    writing.text_strip(
         trace.model.tokenizer,
-        both.found.ids,
-        [token.id for token in tokens],
-        [token.prob for token in tokens],
+        both.found,
+        n,
         key="branch_original",
         pick=lambda at: session.put(at=at, target=None),
         selected=both.at,
         forked=both.at,
         scale=False,
-        wanted=(both.spec, both.wanted, len(tokens)) if "found" in both.growing else None,
+        wanted=(both.spec, both.wanted, n) if "found" in both.growing else None,
     )
     words.heading(f"{HERE}.branched", other=Token(shown(both.other)), token=now)
     _branch(trace, both)
@@ -105,16 +104,15 @@ def texts(trace, both: Both) -> None:
 
 def before_the_fork(trace, spec, found, at: int) -> None:
     """The text while it has not come to the place of the fork."""
-    tokens = found.tokens[: at + 1]
-    writing.strip(
+    n = min(at + 1, len(found.tokens))
+    writing.text_strip(
         trace.model.tokenizer,
-        found.ids,
-        [token.id for token in tokens],
-        [token.prob for token in tokens],
+        found,
+        n,
         key="branch_original",
         pick=lambda at: session.put(at=at, target=None),
         selected=None,
-        wanted=(spec, at + 1, len(tokens)),
+        wanted=(spec, at + 1, n),
     )
 
 

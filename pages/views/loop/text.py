@@ -105,18 +105,17 @@ def _row(names):
 
 def _text(trace, spec, found, n, wanted):
     """The first n tokens and what they cost. wanted: how many there will be, while it grows."""
-    tokens, at = found.tokens[:n], session.get("at")
+    at = session.get("at")
     shown = at if at is not None and at < n else None if wanted else n - 1
-    writing.strip(
+    writing.text_strip(
         trace.model.tokenizer,
-        found.ids,
-        [token.id for token in tokens],
-        [token.prob for token in tokens],
+        found,
+        n,
         key="loop_text",
         pick=lambda number: session.put(at=number),
         selected=shown if n else None,
         wanted=wanted and (spec, wanted, n),
-        costs=tokens,
+        costs=found.tokens[:n],
     )
 
 
